@@ -63,7 +63,7 @@ toc_object_entries_show_parents = "hide"
 
 nitpicky = True
 # Other people's types (no inventory is fetched), and types that krand does not call public.
-nitpick_ignore_regex = [(r"py:.*", r"(?!krand\.).*")]
+nitpick_ignore_regex = [(r"py:.*", r"(?!krand\.).*|krand\.wire\.messages\..*")]
 
 html_theme = "furo"
 html_title = f"krand {version}"

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-import steps
 from krand.testing import FakeCollector
 
 POLICY = (
@@ -39,12 +37,9 @@ class Origin:
     def fetched(self, path: str) -> tuple[int, str, bytes]:
         """Status, type and content."""
         name = path.strip("/")
-        if self.collector and name == f"v1/plans/{self.collector.plan.hash}":
-            return 200, "application/json", self.collector.plan.bytes
-        if self.collector and name == f"v1/{self.collector.plan.hash}/signatures":
-            form, own = {"format": "krand-plan-signature-1"}, steps.signed(self.collector.plan)
-            values = [form | asdict(each) for each in own]
-            return 200, "application/json", json.dumps(values).encode()
+        if self.collector and name.startswith("v1/plans/"):
+            reply = self.collector.get(f"{self.collector.url}/{name}")
+            return reply.status, "application/json", reply.content
         if name in self.scripts:
             return 200, TYPES[name.rpartition(".")[2]], self.scripts[name]
         return (404, "text/plain", b"") if name else (200, TYPES[""], PAGE)

@@ -93,7 +93,7 @@ class Round:
     def sent(self, **invitation: str) -> bytes:
         """What a new device sends, in earnest."""
         device = Recorder(self.plan)
-        self.study.client(transport=device).submit(device.url, {}, **invitation)
+        self.study.client(url=device.url, transport=device).submit({}, **invitation)
         return device.body
 
     @cached_property

@@ -45,8 +45,8 @@ def signed(plan: krand.Plan) -> list[krand.PlanSignature]:
 
 
 def device(plan: krand.Plan, ledger: krand.Ledger | None = None, **given: Any) -> krand.Client:
-    """Of a new person, for a plan that `named` has made."""
-    known = {"expected_hash": plan.hash, "signatures": signed(plan)}
+    """Of a new person, for a plan that `named` has made; without an address it needs a fake."""
+    known = {"expected_hash": plan.hash, "signatures": signed(plan), "url": FakeCollector.url}
     return krand.Client(plan, ledger or UnsafeMemoryLedger(), **(known | given))
 
 
@@ -143,7 +143,7 @@ class Study:
 
     def collector(self, round_number: int = 1) -> FakeCollector:
         """A collector without HTTP and disk: give it to `client` as its transport."""
-        return FakeCollector(self.plan, round_number)
+        return FakeCollector(self.plan, round_number, self.signatures)
 
     def spool(self, round_number: int = 1) -> Path:
         """Where a collector keeps what people sent."""
@@ -157,7 +157,7 @@ class Study:
     def answer(self, url: str, people: Iterable[Mapping[str, object]], **changes: Any) -> None:
         """Everybody answers, each on a device of their own."""
         for person in people:
-            self.client(**changes).submit(url, dict(person))
+            self.client(url=url, **changes).submit(dict(person))
 
     # --- the batch ------------------------------------------------------------------------------
 

@@ -64,7 +64,7 @@ def take_part(plan: krand.Plan, url: str, answers: Mapping[str, object]) -> bool
     ledger = krand.Ledger("ledger")
     client = krand.Client(plan, ledger, expected_hash="5a" * 32, signatures=signed)
     try:
-        client.submit(url, answers)
+        client.submit(answers)
     except krand.KrandError as error:
         return error.exit_code != 75
     return True
@@ -75,15 +75,8 @@ def collect(plan: krand.Plan, everybody: Iterable[Mapping[str, object]]) -> kran
     chain = krand.testing.FakeChain(plan)
     for answers in everybody:
         ledger, collector = krand.testing.UnsafeMemoryLedger(), chain.collector
-        known = chain.plan.hash
-        client = krand.Client(
-            chain.plan,
-            ledger,
-            expected_hash=known,
-            signatures=chain.signatures,
-            transport=collector,
-        )
-        client.submit(collector.url, answers)
+        client = krand.Client.open(chain.url, chain.plan.hash, ledger, transport=collector)
+        client.submit(answers)
     return krand.tally_batches(chain.plan, [chain.release(".")], chain.key)
 
 
@@ -124,8 +117,8 @@ def served(plan: krand.Plan, answers: dict[str, object]) -> str:
     """A collector inside a program, and what its caller may be told."""
     try:
         with krand.run_collector(plan, "spool") as url:
-            client = krand.Client(plan, krand.Ledger("ledger"), expected_hash=plan.hash)
-            assert client.submit(url, answers) == 1
+            client = krand.Client.open(url, plan.hash, krand.Ledger("ledger"))
+            assert client.submit(answers) == 1
     except (krand.AlreadySubmitted, krand.CampaignSpent, krand.UsedInvitation) as error:
         return error.rule
     except (krand.SurveyErrors, krand.BadRows, krand.AlreadyRandomized) as error:

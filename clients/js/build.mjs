@@ -14,7 +14,7 @@ const STATIC = join(HERE, "..", "..", "src", "krand", "web", "form", "static");
 const TARGET = ["es2022"];
 const BANNER = "/*! krand, Apache-2.0; with parts of other packages: see LICENSES.txt */";
 /** Packages whose code is in the bundles. */
-const BUNDLED = ["hpke"];
+const BUNDLED = ["hpke", "@noble/hashes"];
 
 /** The licence of a bundled package, as it asks to be repeated. */
 function licence(name) {
@@ -25,7 +25,7 @@ function licence(name) {
   return `${name} ${version}\n\n${text}\n`;
 }
 
-/** One entry point as one ES module. `node:` imports stay: only Node 18 executes them. */
+/** One entry point as one ES module. */
 function bundle(entry, outfile, minify) {
   return build({
     absWorkingDir: HERE,
@@ -38,7 +38,6 @@ function bundle(entry, outfile, minify) {
     charset: "utf8",
     legalComments: "none",
     banner: { js: BANNER },
-    external: ["node:*"],
     logLevel: "warning",
   });
 }

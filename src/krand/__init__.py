@@ -9,7 +9,7 @@ shuffles the responses. The analyst corrects the counts for the noise. A survey 
     >>> chain = FakeChain(plan)                             # everybody's keys: plan.with_parties
     >>> for answers in simulated_people(plan.survey, 100, seed=1):
     ...     client = chain.client()                         # krand.Client, on each person's device
-    ...     receipt = client.submit(chain.url, answers)     # to krand serve
+    ...     sent = client.submit(answers)                   # to krand serve
     >>> batch = chain.release("batches")                    # krand release
     >>> tally = krand.tally_batches(chain.plan, [batch], chain.key)
     >>> results = krand.make_results(chain.plan, tally)

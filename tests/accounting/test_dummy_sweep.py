@@ -24,7 +24,7 @@ from effort import EFFORT
 from oracle import factor_of
 
 GRID = 2**63
-CELLS = (2**12, 2**13)
+CELLS = (2**12, 2**13, 2**14)
 """Cells of the grid to either side, for twelve standard deviations of the whole loss or more, and
 more of them if these do not suffice; four times as many where sums are quick."""
 SMALL, RAREST = 1e-9, 1e-60
@@ -124,5 +124,9 @@ def test_random_plans_keep_their_policy_or_name_the_limit(seed: int) -> None:
     (law,) = laws
     assert found.promise.delta <= delta
     assert law.reach <= LARGEST_REACH
-    bounds = [checked_delta(law, count, epsilon, delta, cells) for cells in CELLS]
-    assert min(bounds) <= TOLERANCE * delta, f"t {count}, ε {epsilon}, δ {delta}: {bounds}"
+    bounds = []
+    for cells in CELLS:
+        bounds.append(checked_delta(law, count, epsilon, delta, cells))
+        if bounds[-1] <= TOLERANCE * delta:
+            return
+    raise AssertionError(f"t {count}, ε {epsilon}, δ {delta}: {bounds}")

@@ -215,7 +215,7 @@ def submitted(plan: krand.Plan, people: Sequence[Any], replayed: int = 0) -> Fak
     chain.collector = Copying(chain.plan)
     chain.collector.replayed = replayed
     for answers in people:
-        chain.client().submit(chain.url, answers)
+        chain.client().submit(answers)
     return chain
 
 
@@ -279,7 +279,7 @@ def chain(tmp_path_factory: pytest.TempPathFactory) -> tuple[FakeChain, Path, Pa
     folder = tmp_path_factory.mktemp("chain")
     chain = FakeChain(krand.make_plan(krand.parse_survey(MIXED_SURVEY)))
     for answers in TWELVE:
-        chain.client().submit(chain.url, answers)
+        chain.client().submit(answers)
     first = chain.collect(folder / "first")
     return chain, first, krand.mix(chain.plan, first, chain.stores[1], folder / "last").data
 

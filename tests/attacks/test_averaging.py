@@ -40,7 +40,7 @@ def answered(plans: list[tuple[krand.Plan, int]], ledger: UnsafeMemoryLedger | N
             now=lambda opens=opens: opens,  # type: ignore[misc]
         )
         with suppress(krand.CampaignSpent):
-            client.submit(FakeCollector.url, {"fair": True})
+            client.submit({"fair": True})
             count += 1
     return count
 

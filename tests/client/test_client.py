@@ -30,7 +30,7 @@ def test_every_submission_looks_the_same(case: dict[str, Any]) -> None:
     for answers in ({}, case["answers"]):
         made = client_of(case).prepare(answers, case["round"])
         shapes.add(tuple(map(len, made.messages)))
-        client_of(case, transport=collector).submit(collector.url, answers, case["round"])
+        client_of(case, url=collector.url, transport=collector).submit(answers, case["round"])
     (lengths,) = shapes
     plaintext = len(case["messages"][0]["plaintext"]) // 2
     assert set(lengths) == {plaintext + 48 * layers}
@@ -47,7 +47,7 @@ def test_changing_ones_mind_changes_nothing() -> None:
     first = client.prepare(ANSWERS)
     again = client.prepare({"smokes": False})
     assert (again, again.kept, first.kept) == (first, True, False)
-    client.acknowledge()
+    client.acknowledge(1)
     with pytest.raises(krand.AlreadySubmitted, match="must not have been answered on this device"):
         client.prepare(ANSWERS)
 
@@ -72,7 +72,7 @@ def test_an_invitation_is_given_where_it_is_asked_for() -> None:
     with pytest.raises(krand.InvalidInput, match="invitation: must be given for this survey"):
         client.prepare({})
     with pytest.raises(krand.InvalidInput, match="invitation: must be a code of 22"):
-        client.submit(FakeCollector.url, {}, invitation="AAAA")
+        client.submit({}, invitation="AAAA")
     assert client.ledger.entries() == ()
     with pytest.raises(krand.InvalidInput, match="invitation: must not be given"):
         client_of(OWN).prepare({}, invitation=WRONG)
@@ -81,14 +81,16 @@ def test_an_invitation_is_given_where_it_is_asked_for() -> None:
 def test_a_code_that_somebody_else_used_is_told_and_another_one_sends() -> None:
     """Each time with the same messages; then the round is answered."""
     collector = FakeCollector(plan_of(INVITED))
-    somebody, client = (client_of(INVITED, transport=collector) for _ in range(2))
-    somebody.submit(collector.url, ANSWERS, invitation=WRONG)
+    somebody, client = (
+        client_of(INVITED, url=collector.url, transport=collector) for _ in range(2)
+    )
+    somebody.submit(ANSWERS, invitation=WRONG)
     for _ in range(2):
         with pytest.raises(krand.UsedInvitation, match="can be sent with another code"):
-            client.submit(collector.url, ANSWERS, invitation=WRONG)
+            client.submit(ANSWERS, invitation=WRONG)
     assert [entry.acknowledged for entry in client.ledger.entries()] == [False]
     kept = client.prepare({}, invitation=RIGHT)
-    client.submit(collector.url, {}, invitation=RIGHT)
+    client.submit({}, invitation=RIGHT)
     assert collector.people == 2
     assert {message for _, message in collector.messages()} >= set(kept.messages)
     assert [entry.acknowledged for entry in client.ledger.entries()] == [True]
@@ -119,11 +121,11 @@ def test_after_an_answer_that_was_lost_known_is_success(losses: int) -> None:
         if left:
             raise left.pop()
 
-    client = client_of(INVITED, transport=Between(collector, after=lose))
+    client = client_of(INVITED, url=collector.url, transport=Between(collector, after=lose))
     with suppress(krand.NotDelivered):
-        client.submit(collector.url, ANSWERS, invitation=WRONG)
+        client.submit(ANSWERS, invitation=WRONG)
     if losses > 1:
-        client.submit(collector.url, ANSWERS, invitation=WRONG)
+        client.submit(ANSWERS, invitation=WRONG)
     assert collector.people == 1
     assert [entry.acknowledged for entry in client.ledger.entries()] == [True]
 
@@ -131,13 +133,16 @@ def test_after_an_answer_that_was_lost_known_is_success(losses: int) -> None:
 def test_a_code_that_another_process_delivered_with_is_not_called_used() -> None:
     """Two programs share a ledger, and the other one has its answer first."""
     collector, ledger = FakeCollector(plan_of(INVITED)), UnsafeMemoryLedger()
-    other = client_of(INVITED, ledger, transport=collector)
+    given: dict[str, Any] = {"url": collector.url, "transport": collector}
+    other = client_of(INVITED, ledger, **given)
 
     def overtake() -> None:
-        other.deliver(collector.url, other.prepare({}, invitation=WRONG))
+        other.deliver(other.prepare({}, invitation=WRONG))
 
-    client = client_of(INVITED, ledger, transport=Between(collector, before=overtake))
-    client.submit(collector.url, ANSWERS, invitation=WRONG)
+    client = client_of(
+        INVITED, ledger, **given | {"transport": Between(collector, before=overtake)}
+    )
+    client.submit(ANSWERS, invitation=WRONG)
     assert (collector.people, collector.repeated) == (1, 1)
     assert [entry.acknowledged for entry in ledger.entries()] == [True]
 

@@ -92,7 +92,7 @@ def test_the_journal_is_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(os, "open", opened)
     monkeypatch.setattr(os, "fsync", synced)
-    device(ledger).acknowledge()
+    device(ledger).acknowledge(1)
     before, after = seen
     assert sent.id in before
     assert (len(after), set(after)) == (len(before), {0})
@@ -139,7 +139,7 @@ def test_threads_that_ask_at_the_same_time_get_the_same(tmp_path: Path) -> None:
     clients = [device(ledger) for _ in range(8)]
 
     def ask(client: krand.Client, smokes: bool) -> None:
-        got.append(client.prepare({"smokes": smokes}))
+        got.append(client.prepare({"smokes": smokes}, 1))
 
     threads = [
         threading.Thread(target=ask, args=(client, place % 2 == 0))

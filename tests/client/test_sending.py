@@ -107,12 +107,12 @@ def waited(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return found
 
 
-def device() -> krand.Client:
-    return steps.device(PLAN)
+def device(url: str = "") -> krand.Client:
+    return steps.device(PLAN, url=url)
 
 
 def deliver(url: str) -> int:
-    return device().submit(url, {"smokes": True})
+    return device(url).submit({"smokes": True})
 
 
 @pytest.mark.parametrize("trouble", TRANSIENT)
@@ -126,10 +126,10 @@ def test_after_any_trouble_the_same_bytes_are_sent_again(
         return connect(address, 0.3 if trouble == "silence" else timeout, *given)
 
     monkeypatch.setattr(socket, "create_connection", impatient)
-    client = device()
-    made = client.prepare({"smokes": True})
     with collecting(TRANSIENT[trouble], TRANSIENT[trouble], STORED) as collector:
-        client.submit(collector.url, {})
+        client = device(collector.url)
+        made = client.prepare({"smokes": True})
+        client.submit({})
     assert set(collector.bodies) == {b"\x01\x00\x01" + made.id + b"".join(made.messages)}
     assert (len(collector.bodies), len(set(collector.heads)), len(waited)) == (3, 1, 2)
 
@@ -161,18 +161,18 @@ def test_in_the_end_it_gives_up_and_says_that_nothing_is_lost(
 
     def client() -> krand.Client:
         ledger = krand.Ledger(tmp_path / "ledger")
-        return steps.device(PLAN, ledger)
+        return steps.device(PLAN, ledger, url=collector.url)
 
     with collecting(*[BUSY] * 8, STORED, STORED) as collector:
         with pytest.raises(krand.NotDelivered) as error:
-            client().submit(collector.url, {"smokes": True})
+            client().submit({"smokes": True})
         assert isinstance(error.value, krand.Unavailable)
         assert error.value.exit_code == 75
         for part in ("8 attempts", "503", "nothing is lost"):
             assert part in str(error.value)
-        client().submit(collector.url, {"smokes": False})
+        client().submit({"smokes": False})
         with pytest.raises(krand.AlreadySubmitted, match="the new ones were not sent"):
-            client().submit(collector.url, {"smokes": True})
+            client().submit({"smokes": True})
     assert (len(collector.bodies), len(set(collector.bodies))) == (9, 1)
     parts = [seconds / min(2.0**number, 60) for number, seconds in enumerate(waited)]
     assert (len(parts), min(parts) >= 0.5, max(parts) <= 1.5) == (7, True, True), waited
@@ -205,12 +205,10 @@ def test_what_will_not_be_better_later_is_told_at_once(
     status: int, said: bytes, waited: list[float]
 ) -> None:
     """One attempt, and what the collector said, fit to be shown; the answers are kept."""
-    client = device()
-    with (
-        collecting(answer(status, said), STORED) as collector,
-        pytest.raises(krand.InvalidInput) as error,
-    ):
-        client.submit(collector.url, {})
+    with collecting(answer(status, said), STORED) as collector:
+        client = device(collector.url)
+        with pytest.raises(krand.InvalidInput) as error:
+            client.submit({})
     told = str(error.value.value)
     assert (len(collector.bodies), waited, error.value.field) == (1, [], "submission")
     assert (told.split()[0], "must be mine" in told) == (str(status), said == SAID)

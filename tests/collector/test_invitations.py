@@ -55,9 +55,9 @@ def test_one_code_is_one_submission(invited: Invited) -> None:
     """On any device; a guessed code is refused, however it comes, and stores nothing."""
     study, (first, second, *_) = invited.round.study, invited.codes
     with invited.round.served(invitations=invited.file) as collector:
-        study.client().submit(collector.url, {"fair": True}, invitation=first)
+        study.client(url=collector.url).submit({"fair": True}, invitation=first)
         with pytest.raises(krand.UsedInvitation):
-            study.client().submit(collector.url, {"fair": False}, invitation=first)
+            study.client(url=collector.url).submit({"fair": False}, invitation=first)
         body = invited.body(second)
         guess = body[:3] + os.urandom(16) + body[19:]
         for kind in ("application/octet-stream", "application/octet-stream; a=b"):

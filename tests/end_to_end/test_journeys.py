@@ -81,7 +81,7 @@ def test_every_answer_is_counted_where_it_belongs(name: str, tmp_path: Path) -> 
     for seed in range(1, 1 + EFFORT):
         people, chain = world.people(name, crowd, seed), FakeChain(plan)
         for person in people:
-            chain.client().submit(chain.url, person)
+            chain.client().submit(person)
         batch = chain.release(tmp_path / str(seed))
         tally = krand.tally_batches(chain.plan, [batch], chain.key)
         table = tmp_path / f"{seed}.parquet"
@@ -156,7 +156,7 @@ def test_a_round_that_is_too_small_ends_only_on_demand(tmp_path: Path) -> None:
     recorder = Recorder(study.plan)
     with study.collecting() as url:
         for person in world.people("tiny", CROWD - 1):
-            study.client(transport=recorder).submit(recorder.url, person)
+            study.client(url=recorder.url, transport=recorder).submit(person)
             assert posted(url, study, recorder.bodies[-1]) == 202
         found = told(*study.release(), "--close --yes --erase", at=study.at)
     assert found["released"] is None
@@ -195,7 +195,7 @@ def test_rubbish_is_not_counted_and_weakens_the_promise(tmp_path: Path) -> None:
     with study.collecting() as url:
         study.answer(url, people[4:])
         for person in people[:4]:
-            study.client(transport=recorder).submit(recorder.url, person)
+            study.client(url=recorder.url, transport=recorder).submit(person)
             body = bytearray(recorder.bodies[-1])
             body[-1] ^= 1  # the last message does not open any more
             assert posted(url, study, bytes(body)) == 202
@@ -217,6 +217,5 @@ def test_who_answers_two_plans_spends_both(tmp_path: Path) -> None:
     for text in (QUIET, QUIET.replace("epsilon = 100", "epsilon = 99")):
         plan = krand.make_plan(krand.parse_survey(text))
         collector = FakeCollector(steps.named(plan))
-        device = steps.device(collector.plan, ledger, transport=collector)
-        device.submit(collector.url, {"fair": True})
+        steps.device(collector.plan, ledger, transport=collector).submit({"fair": True})
     assert (ledger.spent().epsilon, ledger.spent().surveys) == (199, 2)

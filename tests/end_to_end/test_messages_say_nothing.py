@@ -40,7 +40,7 @@ class Wire(FakeCollector):
 
     def messages(self, answers: Mapping[str, object]) -> list[bytes]:  # type: ignore[override]
         """What the device of a new person sends behind the head."""
-        steps.device(self.plan, transport=self).submit(self.url, answers)
+        steps.device(self.plan, transport=self).submit(answers)
         sealed = self.bodies[-1][HEAD:]
         length = len(sealed) // self.plan.messages
         return [sealed[start : start + length] for start in range(0, len(sealed), length)]

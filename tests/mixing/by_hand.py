@@ -115,11 +115,12 @@ class Chain(FakeChain):
                 self.plan,
                 UnsafeMemoryLedger(),
                 expected_hash=self.plan.hash,
+                url=self.url,
                 signatures=self.signatures,
                 transport=transport or self.collector,
                 now=during(self.plan, self.collector.round),
             )
-            device.submit(self.url, answers)
+            device.submit(answers)
 
     def mixed(self, batch: Path, hop: int, output: Path) -> Any:
         """What leaves the mixer of this place."""

@@ -355,9 +355,9 @@ class Organiser:
             for each in range(people):
                 ledger, name = UnsafeMemoryLedger(), plan.hash
                 device = krand.Client(
-                    plan, ledger, expected_hash=name, signatures=signatures, now=now
+                    plan, ledger, expected_hash=name, url=url, signatures=signatures, now=now
                 )
-                device.submit(url, {"fair": each % 2 == 0}, number)
+                device.submit({"fair": each % 2 == 0}, number)
         to = self.folder / f"collected-{number}"
         store = f"--mixer-store {self.own / 'collector' / 'store'} -o {to}"
         done(

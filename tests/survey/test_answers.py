@@ -49,7 +49,7 @@ def test_devices_set_what_tables_set(tmp_path: Path) -> None:
         people = [drawn.person(chance, book.questions_of(survey)) for _ in range(7)] + [{}]
         chain = FakeChain(plan_of(survey))
         for person in people:
-            chain.client().submit(chain.url, person)
+            chain.client().submit(person)
         batch = chain.release(tmp_path / str(number))
         tally = krand.tally_batches(chain.plan, [batch], chain.key)
         found, expected = tally.counts.tolist(), counted(survey, people)
@@ -253,7 +253,7 @@ def test_wrong_answers_are_refused_by_name(golden: Any) -> None:
     for name, values in WRONG:
         for value in values:
             with pytest.raises(krand.InvalidInput) as refusal:
-                device(plan, collector).submit(collector.url, {name: value})
+                device(plan, collector).submit({name: value})
             assert refusal.value.field in (name, "answers")
             told.append(f"{name} = {value!r:.40}\n  {refusal.value}")
     golden("survey/wrong-answers", "\n".join(told))
@@ -264,11 +264,11 @@ def test_a_wrong_answer_that_was_not_asked_is_dropped_unread() -> None:
     """Along a chain; but a wrong answer to the gate itself is the mistake."""
     plan = steps.named(plan_of(GOOD))
     collector = FakeCollector(plan)
-    device(plan, collector).submit(collector.url, {"c": "blue", "g": "maybe"})
-    device(plan, collector).submit(collector.url, {"g": 7})
+    device(plan, collector).submit({"c": "blue", "g": "maybe"})
+    device(plan, collector).submit({"g": 7})
     assert collector.people == 2
     with pytest.raises(krand.InvalidInput) as refusal:
-        device(plan, collector).submit(collector.url, {"c": "mauve", "g": "maybe"})
+        device(plan, collector).submit({"c": "mauve", "g": "maybe"})
     assert refusal.value.field == "c"
 
 

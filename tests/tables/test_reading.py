@@ -61,7 +61,7 @@ def on_devices(made: krand.Plan, people: list[dict[str, Any]], folder: Path) -> 
     """How many of these people set each position, each on a device of their own."""
     chain = FakeChain(made)
     for answers in people:
-        chain.client().submit(chain.url, answers)
+        chain.client().submit(answers)
     batch = chain.release(folder / "batch")
     return krand.tally_batches(chain.plan, [batch], chain.key).counts
 

@@ -51,15 +51,15 @@ EXACT = steps.named(unsafe_exact_plan(small_survey()), KEY)
 SEALED = steps.named(small_plan(), KEY)
 
 
-def client_for(plan: Plan, collector: FakeCollector) -> Client:
-    return steps.device(plan, transport=collector)
+def client_for(plan: Plan, collector: FakeCollector, ledger: Ledger | None = None) -> Client:
+    return steps.device(plan, ledger, transport=collector)
 
 
 def answered(plan: Plan, people: list[dict[str, Any]]) -> FakeChain:
     """A collector to which all of them have sent."""
     chain = FakeChain(plan)
     for answers in people:
-        chain.client().submit(chain.url, answers)
+        chain.client().submit(answers)
     return chain
 
 
@@ -93,7 +93,7 @@ def test_an_exact_plan_counts_exactly_and_claims_to_hide_nobody(tmp_path: Path) 
     (file,) = verify_files([tmp_path / "plan.json"])
     assert {entry.name for entry in file.checks if not entry.holds} == {"policy"}
     with pytest.raises(InvalidInput, match="410 must not be closed"):
-        chain.client().submit(chain.url, ANSWERS)
+        chain.client().submit(ANSWERS)
 
 
 def test_nothing_is_released_below_the_crowd(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_a_retry_counts_once_and_what_is_no_submission_is_refused() -> None:
             return super().post(url, body)
 
     seen: list[tuple[str, bytes]] = []
-    client_for(SEALED, Watched(SEALED)).submit(FakeCollector.url, ANSWERS)
+    client_for(SEALED, Watched(SEALED)).submit(ANSWERS)
     ((here, body),) = seen
     collector = FakeCollector(SEALED)
     wrong = [
@@ -132,7 +132,7 @@ def test_a_retry_counts_once_and_what_is_no_submission_is_refused() -> None:
     sent = sorted(message for _, message in collector.messages())
     assert all(message in body for message in sent)
     with pytest.raises(InvalidInput, match="must be accepted by the collector"):
-        client_for(EXACT, collector).submit(collector.url, ANSWERS)
+        client_for(EXACT, collector).submit(ANSWERS)
 
 
 def test_failures_come_in_order_and_the_same_bytes_again() -> None:
@@ -145,10 +145,10 @@ def test_failures_come_in_order_and_the_same_bytes_again() -> None:
     kept = client.prepare(ANSWERS)
     collector.fail_next(*[503] * 8)
     with pytest.raises(NotDelivered):
-        client.submit(collector.url, ANSWERS)
+        client.submit(ANSWERS)
     assert len(collector.waited) == 7
     collector.fail_next(OSError("no network"), 503)
-    client.submit(collector.url, {"pet": "cat"})
+    client.submit({"pet": "cat"})
     assert sorted(message for _, message in collector.messages()) == sorted(kept.messages)
     first, second = collector.waited[7:]
     assert 0.5 <= first < 1.5
@@ -166,7 +166,7 @@ def test_the_ledger_in_memory_remembers_like_the_one_on_disk(kind: str, tmp_path
     assert client.prepare({}) in made
     (entry,) = ledger.entries()
     assert (entry.plan_hash, entry.round, entry.acknowledged) == (SEALED.hash, 1, False)
-    client.acknowledge()
+    client.acknowledge(1)
     with pytest.raises(AlreadySubmitted):
         client.prepare(ANSWERS)
     assert ledger.entries()[0].acknowledged
@@ -179,7 +179,7 @@ def test_answers_arrive_with_the_dummies_of_all_mixers(mixers: int, tmp_path: Pa
     survey = parse_survey(MIXED_SURVEY.replace("mixers = 2", f"mixers = {mixers}"))
     chain, people = FakeChain(make_plan(survey)), 60
     for _ in range(people):
-        chain.client().submit(chain.url, ANSWERS)
+        chain.client().submit(ANSWERS)
     batch = chain.release(tmp_path / "out")
     tally = tally_batches(chain.plan, [batch], chain.key)
     assert (tally.people, dict(tally.rejected)) == (people, {})
@@ -191,13 +191,13 @@ def test_answers_arrive_with_the_dummies_of_all_mixers(mixers: int, tmp_path: Pa
         assert abs(row.count - true) <= 7 * row.standard_error, row.label
         assert row.standard_error > 0.5, "there is no noise"
     with pytest.raises(InvalidInput, match="410 must not be closed"):
-        chain.client().submit(chain.url, ANSWERS)
+        chain.client().submit(ANSWERS)
 
 
 def test_mixing_again_gives_the_same_files(tmp_path: Path) -> None:
     """Also by `krand.mix`; each mixer has its place."""
     chain = FakeChain(make_plan(parse_survey(MIXED_SURVEY.replace("mixers = 2", "mixers = 3"))))
-    chain.client().submit(chain.url, {"pet": "dog"})
+    chain.client().submit({"pet": "dog"})
     batch = chain.collect(tmp_path / "collected")
     first, again = (mix(chain.plan, batch, chain.stores[1], tmp_path / out) for out in "ab")
     assert first.data.read_bytes() == again.data.read_bytes()

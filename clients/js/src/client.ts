@@ -1,16 +1,17 @@
 /** A person's device: answers in, sealed messages out, once per round. */
 
-import { toHex } from "./bytes.js";
+import { toHex, type Bytes } from "./bytes.js";
 import { encode, type Answers } from "./encoding.js";
 import { KrandError } from "./errors.js";
 import { addressOf, checkedUrl, fetched, fetchPlan, fetchSignatures } from "./fetching.js";
 import { IndexedDbLedger } from "./indexeddb.js";
 import { invitedId } from "./invitations.js";
-import type { Kept, Ledger, LedgerKey } from "./ledger.js";
-import { ENC_LENGTH, ID_LENGTH, idOf, messagesIn, submissionBytes, withId } from "./messages.js";
+import { LedgerRound, type Kept, type Ledger, type LedgerState } from "./ledger.js";
+import { meaningOf } from "./meaning.js";
+import { ENC_LENGTH, ID_LENGTH, idOf, messageLengthIn, sameMessages, submissionBytes, withId } from "./messages.js";
 import type { Plan } from "./plan.js";
 import { notRandom, secureRandom } from "./random.js";
-import { messagesOf, reportedIn, type LaneMessages } from "./randomizer.js";
+import { messagesOf, reportedIn } from "./randomizer.js";
 import { chargeOf, checkOpen, firstRound } from "./schedule.js";
 import { Sealer } from "./sealing.js";
 import { askedOnce, jsonIn, send, type RetryOptions } from "./sending.js";
@@ -50,16 +51,24 @@ export interface Submission {
   readonly planHash: string;
   readonly round: number;
   /** Exactly the bytes that are sent. */
-  readonly body: Uint8Array<ArrayBuffer>;
-  /** The sealed messages in them, in the order of the plan's lanes. */
-  readonly messages: readonly Uint8Array[];
+  readonly body: Bytes;
   /** Whether it was made and kept earlier; then it contains the first answers. */
   readonly wasKept: boolean;
-  /**
-   * The positions that are 1 in it, after the noise; one list for each copy of a record. Nobody can
-   * tell once it is sealed: null if it was made earlier.
-   */
+}
+
+/** A submission as it would be sent, and what it means. */
+export interface Preview extends Submission {
+  readonly messages: number;
+  /** Bytes of each message in all its layers. */
+  readonly messageLength: number;
+  /** Who opens a layer, the first one first; the analyst is last. */
+  readonly sealedFor: readonly string[];
+  /** The positions that the answers set; null if it was sealed earlier: nobody can read it any more. */
+  readonly truth: readonly number[] | null;
+  /** The positions that are 1 in it, after the noise; one list for each copy of a record. Null as before. */
   readonly reported: readonly (readonly number[])[] | null;
+  /** The same in plain words, and which of it the noise added or left out. */
+  readonly lines: readonly string[];
 }
 
 /** What became of a submission. */
@@ -75,27 +84,35 @@ export interface Sent {
   readonly wasKept: boolean;
 }
 
+interface Made {
+  readonly body: Bytes;
+  readonly reported: number[][];
+}
+
 export class Client {
   readonly plan: Plan;
   readonly url: string;
-  readonly ledger: Ledger;
+  readonly #ledger: Ledger;
   readonly #fetch: typeof fetch;
   readonly #now: () => number;
   readonly #signatures: readonly PlanSignature[];
+  /** What would be sent, by the round and the positions that somebody asked about. */
+  readonly #previewed = new Map<string, Promise<Made>>();
   #checked: Promise<void> | undefined;
 
   constructor(plan: Plan, options: ClientOptions) {
     this.plan = plan;
     this.url = checkedUrl(options.url);
-    this.ledger = options.ledger ?? new IndexedDbLedger();
+    this.#ledger = options.ledger ?? new IndexedDbLedger();
     this.#fetch = options.fetch ?? globalFetch;
     this.#now = options.now ?? Date.now;
     this.#signatures = options.signatures ?? [];
   }
 
   /**
-   * Fetches the plan with this hash and its signatures from the collector, and checks both. It tries
-   * again as often as `submit` does.
+   * Fetches the plan with this hash and its signatures from the collector, and checks everything: a
+   * round is open, by the collector's word and the clock of this device. It tries again as often as
+   * `submit` does.
    */
   static async open(url: string, hash: string, options: OpenOptions = {}): Promise<Client> {
     const asking = { ...options, fetch: options.fetch ?? globalFetch };
@@ -103,6 +120,7 @@ export class Client {
     const signatures = await fetchSignatures(url, plan, asking);
     const client = new Client(plan, { ...options, url, signatures });
     await client.ready();
+    await client.#toldOpen(options);
     return client;
   }
 
@@ -114,21 +132,46 @@ export class Client {
 
   /** The positions that answers set, or a KrandError that names the question, rule and hint. */
   encode(answers: Answers): number[] {
-    return encode(this.plan.survey, this.plan.layout, answers);
+    return encode(this.plan, answers);
+  }
+
+  /** The round that is open. Without a schedule there is one, and nobody is asked. */
+  async openRound(retry: RetryOptions = {}): Promise<number> {
+    return this.plan.survey.schedule ? this.#toldOpen(retry) : firstRound(this.plan.survey);
+  }
+
+  /** What this device has of a round: nothing, what waits to be sent, or that it was delivered. */
+  state(round: number): Promise<LedgerState> {
+    return this.#round(round).state();
   }
 
   /**
-   * The round that is open: the collector tells the number, and the plan's windows and the clock of
-   * this device must agree. Without a schedule there is one.
+   * Exactly what `submit` would send for these answers, and what it means; nothing is kept. It is
+   * sent, byte for byte, if one goes on with this client and the same answers. Other answers give
+   * another submission.
    */
-  async openRound(retry: RetryOptions = {}): Promise<number> {
-    if (!this.plan.survey.schedule) return firstRound(this.plan.survey);
-    const address = addressOf(this.url, this.plan.hash, "open");
-    const status = jsonIn(await fetched(address, { ...retry, fetch: this.#fetch })) as { round?: unknown; open?: unknown } | null;
-    if (!status?.open) throw new KrandError("closed", "round", "must be open", "try again when the next round has begun");
-    const round = Number(status.round);
-    this.#key(round);
-    return round;
+  async preview(answers: Answers, options: PrepareOptions = {}): Promise<Preview> {
+    const round = options.round ?? (await this.openRound());
+    const truth = this.encode(answers);
+    const id = invitedId(this.plan, round, options.invitation);
+    const kept = await this.#round(round).kept();
+    const known = kept ? await this.#previewed.get(`${round} ${truth}`) : await this.#made(truth, round);
+    const made = known && (!kept || sameMessages(known.body, kept.body)) ? known : null;
+    const body = under(kept?.body ?? made!.body, id);
+    const { hash: planHash, messages, mixers } = this.plan;
+    const reported = made ? made.reported : null;
+    return {
+      planHash,
+      round,
+      body,
+      wasKept: !!kept,
+      messages,
+      messageLength: messageLengthIn(body, messages),
+      sealedFor: [...mixers.slice(1).map(({ name }) => name), "the analyst"],
+      truth: made ? truth : null,
+      reported,
+      lines: (reported ?? []).flatMap((copy) => this.#told(copy, truth)),
+    };
   }
 
   /**
@@ -136,22 +179,17 @@ export class Client {
    * whatever the answers: a second randomization would reveal more than the plan promises.
    */
   async prepare(answers: Answers, options: PrepareOptions = {}): Promise<Submission> {
-    let reported: number[][] | null = null;
-    const note = (lanes: readonly LaneMessages[]): void => void (reported = reportedIn(lanes));
     const round = options.round ?? (await this.openRound());
-    const { body, isNew } = await this.#kept(answers, { ...options, round }, note);
-    const { hash: planHash, messages: count } = this.plan;
-    const messages = messagesIn(body, count);
-    const shown = isNew ? reported : null;
-    return { planHash, round, body, messages, wasKept: !isNew, reported: shown };
+    const { body, isNew } = await this.#kept(answers, round, options.invitation);
+    return { planHash: this.plan.hash, round, body, wasKept: !isNew };
   }
 
   /**
    * What the collector tells about an invitation before anything is made of it: whether it is one of
    * this survey, and whether it was used some time ago. Null if it does not tell.
    */
-  async invitationStatus(invitation: string, round = 1): Promise<InvitationStatus | null> {
-    const id = await invitedId(this.plan, this.#key(round).round, invitation);
+  async invitationStatus(invitation: string, round?: number): Promise<InvitationStatus | null> {
+    const id = invitedId(this.plan, round ?? (await this.openRound()), invitation);
     const address = addressOf(this.url, this.plan.hash, "invitation");
     const told = id && (await askedOnce(address, id, this.#fetch));
     return STATUSES.find((status) => status === told?.["status"]) ?? null;
@@ -161,13 +199,11 @@ export class Client {
    * Prepares and sends; returns when the collector has it. After an error, call it again. If the round
    * was answered before, nothing is sent, and the status says so.
    */
-  async submit(answers: Answers, given: SubmitOptions = {}): Promise<Sent> {
-    const round = given.round ?? (await this.openRound(given));
-    const options = { ...given, round };
-    const kept = await this.#kept(answers, options).catch(ignoreDelivered);
-    if (kept) return this.#sent(kept, options);
-    const { plan: planHash } = this.#key(round);
-    return { planHash, round, status: "already-submitted", wasKept: false };
+  async submit(answers: Answers, options: SubmitOptions = {}): Promise<Sent> {
+    const round = options.round ?? (await this.openRound(options));
+    const kept = await this.#kept(answers, round, options.invitation).catch(ignoreDelivered);
+    if (kept) return this.#sent(kept, round, options);
+    return { planHash: this.plan.hash, round, status: "already-submitted", wasKept: false };
   }
 
   /**
@@ -177,37 +213,45 @@ export class Client {
   async resume(options: SubmitOptions = {}): Promise<Sent | null> {
     const { invitation } = options;
     const round = options.round ?? (await this.openRound(options));
-    const key = this.#key(round);
     await this.ready();
-    const id = invitation === undefined ? null : await invitedId(this.plan, round, invitation);
-    if ((await this.ledger.state(key)) !== "pending") return null;
-    const kept = await this.ledger.keep(key, neverMade).catch(ignoreDelivered);
-    return kept && this.#sent(under(kept, id), { ...options, round });
+    const id = invitation === undefined ? null : invitedId(this.plan, round, invitation);
+    const kept = await this.#round(round).kept().catch(ignoreDelivered);
+    return kept && this.#sent({ ...kept, body: under(kept.body, id) }, round, options);
   }
 
-  async #kept(
-    answers: Answers,
-    { round = 1, invitation }: PrepareOptions,
-    note?: (lanes: readonly LaneMessages[]) => void,
-  ): Promise<Kept> {
-    const key = this.#key(round);
-    const positions = this.encode(answers);
-    await this.ready();
-    const id = await invitedId(this.plan, round, invitation);
-    const kept = await this.ledger.keep(key, () => this.#made(positions, round, id, note));
-    return under(kept, id);
+  /** What the collector tells of the plan's rounds; windows and the clock of this device must agree. */
+  async #toldOpen(retry: RetryOptions): Promise<number> {
+    const address = addressOf(this.url, this.plan.hash, "open");
+    const told = jsonIn(await fetched(address, { ...retry, fetch: this.#fetch })) as { round?: unknown; open?: unknown } | null;
+    if (!told?.open) throw new KrandError("closed", "round", "must be open", "the survey is over, or the next round has not begun");
+    const round = Number(told.round);
+    this.#round(round);
+    return round;
   }
 
-  async #made(
-    positions: readonly number[],
-    round: number,
-    id: Uint8Array | null,
-    note?: (lanes: readonly LaneMessages[]) => void,
-  ) {
-    const [random, sealer] = [await secureRandom(), await Sealer.of(this.plan, round)];
-    const lanes = messagesOf(this.plan, positions, random);
-    note?.(lanes);
-    const drawn = id ?? random.bytes(ID_LENGTH);
+  async #kept(answers: Answers, round: number, invitation: string | undefined): Promise<Kept> {
+    const ledger = this.#round(round);
+    const truth = this.encode(answers);
+    await this.ready();
+    const id = invitedId(this.plan, round, invitation);
+    const kept = await ledger.keep(async () => (await this.#made(truth, round)).body);
+    return { ...kept, body: under(kept.body, id) };
+  }
+
+  /** The submission for these positions, made once: whoever looks at it sends the same. */
+  #made(truth: readonly number[], round: number): Promise<Made> {
+    const name = `${round} ${truth}`;
+    const made = this.#previewed.get(name) ?? this.#make(truth, round);
+    this.#previewed.set(name, made);
+    made.catch(() => this.#previewed.delete(name));
+    return made;
+  }
+
+  async #make(truth: readonly number[], round: number): Promise<Made> {
+    await this.ready();
+    const [random, sealer] = [secureRandom(), await Sealer.of(this.plan, round)];
+    const lanes = messagesOf(this.plan, truth, random);
+    const drawn = this.plan.survey.invitations ? new Uint8Array(ID_LENGTH) : random.bytes(ID_LENGTH);
     const sealed: Uint8Array[] = [];
     for (const { lane, plaintexts } of lanes) {
       for (const plaintext of plaintexts) sealed.push(await sealer.seal(lane.number, plaintext));
@@ -215,27 +259,38 @@ export class Client {
     // Every seal begins with a fresh key. The same one twice would let others compare two messages.
     const keys = new Set(sealed.map((message) => toHex(message.subarray(0, ENC_LENGTH))));
     if (keys.size < sealed.length) throw notRandom();
-    return submissionBytes(round, drawn, sealed);
+    return { body: submissionBytes(round, drawn, sealed), reported: reportedIn(lanes) };
   }
 
-  async #sent(kept: Kept, { round, onRetry, signal }: SubmitOptions): Promise<Sent> {
-    const key = this.#key(round);
+  async #sent(kept: Kept, round: number, { onRetry, signal }: SubmitOptions): Promise<Sent> {
+    const ledger = this.#round(round);
     const address = addressOf(this.url, this.plan.hash, "submissions");
-    const isFirst =
-      this.plan.survey.invitations && (await this.ledger.begin(key, toHex(idOf(kept.body))));
+    const isFirst = this.plan.survey.invitations && (await ledger.begin(toHex(idOf(kept.body))));
     const found = await send(address, kept.body, { fetch: this.#fetch, onRetry, signal });
     // It was never sent under this id, and the collector has the id: from somebody else.
     const isUsed = isFirst && found.atOnce && found.status === "known";
-    if (isUsed && (await this.ledger.withdraw(key))) throw usedInvitation();
-    await this.ledger.acknowledge(key);
-    return { planHash: key.plan, round: key.round, status: found.status, wasKept: !kept.isNew };
+    if (isUsed && (await ledger.withdraw())) throw usedInvitation();
+    await ledger.acknowledge();
+    this.#previewed.clear();
+    return { planHash: this.plan.hash, round, status: found.status, wasKept: !kept.isNew };
   }
 
-  #key(round = 1): LedgerKey {
+  /** Each position that is sent as 1, or that noise left out of the answers. */
+  #told(copy: readonly number[], truth: readonly number[]): string[] {
+    const all = [...new Set([...copy, ...truth])].sort((one, other) => one - other);
+    return all.map((position) => {
+      const said = meaningOf(this.plan, position).map(({ question, answer }) => `${question} = ${answer}`).join(", ");
+      if (!truth.includes(position)) return `${said}: not your answer, added by the noise`;
+      return copy.includes(position) ? `${said}: your answer` : `${said}: your answer, left out because of the noise`;
+    });
+  }
+
+  /** A round in the ledger, if it was planned and is open by the clock. */
+  #round(round: number): LedgerRound {
     this.plan.checkRound(round);
     checkOpen(this.plan.survey, round, this.#now());
     const charge = chargeOf(this.plan, round);
-    return charge ? { plan: this.plan.hash, round, charge } : { plan: this.plan.hash, round };
+    return new LedgerRound(this.#ledger, { plan: this.plan.hash, round, ...(charge && { charge }) });
   }
 }
 
@@ -248,12 +303,7 @@ function usedInvitation(): KrandError {
 }
 
 /** After a mistyped code the same messages go out under the id of the right one. */
-const under = (kept: Kept, id: Uint8Array | null): Kept =>
-  id ? { ...kept, body: withId(kept.body, id) } : kept;
-
-function neverMade(): never {
-  throw new KrandError("internal", "ledger", "must hold what is pending");
-}
+const under = (body: Bytes, id: Uint8Array | null): Bytes => (id ? withId(body, id) : body);
 
 /** It was delivered earlier, or by another tab in the meantime. */
 function ignoreDelivered(error: unknown): null {

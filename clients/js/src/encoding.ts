@@ -6,8 +6,8 @@
  */
 
 import { KrandError } from "./errors.js";
-import type { Block } from "./layout.js";
-import { isOpenAbove, isOpenBelow, levelsOf, mostOnesOf, positionsOf, rangeName } from "./questions.js";
+import type { Block, Plan } from "./plan.js";
+import { isOpenAbove, isOpenBelow, levelsOf, mostOf, positionsOf, rangeName } from "./questions.js";
 import type { Leveled, NumberQuestion, PickAny, Question, Scale, Survey, Words } from "./survey.js";
 import { normalized, wordPositions } from "./words.js";
 
@@ -15,7 +15,7 @@ export type Answer = boolean | number | string | readonly string[] | null | unde
 export type Answers = Readonly<Record<string, Answer>>;
 
 /** The positions that the answers set, in rising order. */
-export function encode(survey: Survey, blocks: readonly Block[], answers: Answers): number[] {
+export function encode({ survey, blocks }: Plan, answers: Answers): number[] {
   checkNames(survey, answers);
   const asked = askedAnswers(survey, answers);
   return blocks.flatMap((block) => {
@@ -92,7 +92,7 @@ function checkNames(survey: Survey, answers: Answers): void {
 }
 
 function blockPositions(survey: Survey, block: Block, answers: Answers): Set<number> {
-  if (block.kind === "together") return cell(block.questions as readonly Leveled[], answers);
+  if (block.isGroup) return cell(block.questions as readonly Leveled[], answers);
   const question = block.questions[0]!;
   const answer = answerTo(question, answers);
   return answer === null ? new Set() : questionPositions(survey.id, question, answer);
@@ -199,7 +199,7 @@ function picked(question: PickAny, answer: Answer): Set<number> {
   const { name, choices } = question;
   if (!Array.isArray(answer)) throw wrong(name, "must be a list of choices");
   const places = new Set(answer.map((item: Answer) => choiceOf(name, choices, item)));
-  const most = mostOnesOf(question);
+  const most = mostOf(question);
   if (places.size > most) throw wrong(name, `must be at most ${most} of its choices`);
   return places;
 }

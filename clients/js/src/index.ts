@@ -6,6 +6,7 @@ export {
   type InvitationStatus,
   type OpenOptions,
   type PrepareOptions,
+  type Preview,
   type Sent,
   type Submission,
   type SubmitOptions,
@@ -14,7 +15,7 @@ export {
 export { askedQuestions, type Answer, type Answers } from "./encoding.js";
 export { KrandError, type ErrorCode } from "./errors.js";
 export { IndexedDbLedger } from "./indexeddb.js";
-export { MemoryLedger, type Kept, type Ledger, type LedgerKey, type LedgerState } from "./ledger.js";
+export { MemoryLedger, type Change, type Entry, type Ledger, type LedgerState } from "./ledger.js";
 export { Plan, type Lane, type Mixer } from "./plan.js";
 export type { Retry, RetryOptions } from "./sending.js";
 export { type PlanSignature } from "./signatures.js";

@@ -1,71 +1,17 @@
 /** The ledger of a browser, in IndexedDB: shared by all tabs and workers of an origin. */
 
 import { KrandError } from "./errors.js";
-import { checkCharge } from "./schedule.js";
-import {
-  begun,
-  erased,
-  keptIn,
-  keyOf,
-  stateOf,
-  withdrawn,
-  type Entry,
-  type Kept,
-  type Ledger,
-  type LedgerKey,
-  type LedgerState,
-} from "./ledger.js";
+import type { Change, Entry, Ledger } from "./ledger.js";
 
 const DATABASE = "krand";
 const STORE = "submissions";
 const VERSION = 1;
 
 export class IndexedDbLedger implements Ledger {
-  /**
-   * The bytes are made first, and then one transaction decides: if another tab was faster, its
-   * bytes are the ones that count, and ours were never sent.
-   */
-  async keep(key: LedgerKey, make: () => Promise<Uint8Array>): Promise<Kept> {
-    const known = await this.#changed(key, (entry) => entry);
-    if (known) return keptIn(known);
-    const made: Entry = { ...keyOf(key), body: new Uint8Array(await make()) };
-    const stored = await this.#changed(key, (entry, entries) => {
-      if (!entry) checkCharge(key, entries);
-      return entry ?? made;
-    });
-    return stored === made ? { body: made.body!, isNew: true } : keptIn(stored!);
-  }
-
-  async begin(key: LedgerKey, id: string): Promise<boolean> {
-    let isFirst = false;
-    await this.#changed(key, (entry) => {
-      const after = begun(entry, id);
-      isFirst = after !== entry;
-      return after;
-    });
-    return isFirst;
-  }
-
-  async withdraw(key: LedgerKey): Promise<boolean> {
-    return stateOf(await this.#changed(key, withdrawn)) === "pending";
-  }
-
-  async acknowledge(key: LedgerKey): Promise<void> {
-    await this.#changed(key, () => keyOf(key));
-  }
-
-  async state(key: LedgerKey): Promise<LedgerState> {
-    return stateOf(await this.#changed(key, (entry) => entry));
-  }
-
-  /** Reads an entry and writes what `change` makes of it, in one transaction, onto the disk. */
-  async #changed(
-    key: LedgerKey,
-    change: Change,
-  ): Promise<Entry | undefined> {
+  async change(change: Change): Promise<void> {
     const database = await opened();
     try {
-      return await transacted(database, key, change);
+      await transacted(database, change);
     } catch (error) {
       throw error instanceof KrandError ? error : refused(error);
     } finally {
@@ -74,29 +20,22 @@ export class IndexedDbLedger implements Ledger {
   }
 }
 
-/** What becomes of an entry; all others are needed for what has a charge. */
-type Change = (entry: Entry | undefined, entries: readonly Entry[]) => Entry | undefined;
-
-function transacted(database: IDBDatabase, key: LedgerKey, change: Change): Promise<Entry | undefined> {
+/** One transaction, onto the disk. */
+function transacted(database: IDBDatabase, change: Change): Promise<void> {
   return new Promise((resolve, reject) => {
     const transaction = database.transaction(STORE, "readwrite", { durability: "strict" });
     const store = transaction.objectStore(STORE);
-    const reading = store.getAll(key.charge ? null : [key.plan, key.round]) as IDBRequest<Entry[]>;
-    let entry: Entry | undefined;
+    const reading = store.getAll() as IDBRequest<Entry[]>;
     let refusal: unknown;
     reading.onsuccess = () => {
-      const entries = reading.result;
-      const known = entries.find(({ plan, round }) => plan === key.plan && round === key.round);
       try {
-        entry = change(known, entries);
+        for (const entry of change(reading.result)) store.put(entry);
       } catch (error) {
         refusal = error;
-        return transaction.abort();
+        transaction.abort();
       }
-      if (entry && entry !== known) store.put(entry);
-      for (const other of erased(key, entries)) store.put(other);
     };
-    transaction.oncomplete = () => resolve(entry);
+    transaction.oncomplete = () => resolve();
     transaction.onabort = () => reject(refusal ?? transaction.error);
   });
 }

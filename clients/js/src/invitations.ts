@@ -1,21 +1,17 @@
 /** Invitations: one code is one submission a round, because the submission's id follows from it. */
 
+import { sha256 } from "@noble/hashes/sha2.js";
 import { concat, fromHex, number, utf8 } from "./bytes.js";
 import { KrandError } from "./errors.js";
 import { ID_LENGTH } from "./messages.js";
 import type { Plan } from "./plan.js";
-import { sha256 } from "./webcrypto.js";
 
 const PURPOSE = utf8("krand invitation\0");
 /** 16 bytes as unpadded base64url; the last letter has 2 bits of them, and 4 zeros. */
 const CODE = /^[A-Za-z0-9_-]{21}[AQgw]$/;
 
 /** The id that a code gives in a round; null where the survey asks for no code. */
-export async function invitedId(
-  plan: Plan,
-  round: number,
-  code: string | undefined,
-): Promise<Uint8Array | null> {
+export function invitedId(plan: Plan, round: number, code: string | undefined): Uint8Array | null {
   if (!plan.survey.invitations) {
     if (code === undefined) return null;
     throw wrong("must not be given: everybody may answer this survey", "leave it out");
@@ -26,7 +22,7 @@ export async function invitedId(
     throw wrong("must be a code of 22 letters, digits, '-' and '_'", hint);
   }
   const named = concat(PURPOSE, fromHex(plan.hash), number(round, 2), decoded(code));
-  return (await sha256(named)).slice(0, ID_LENGTH);
+  return sha256(named).slice(0, ID_LENGTH);
 }
 
 function decoded(code: string): Uint8Array {

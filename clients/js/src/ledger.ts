@@ -6,6 +6,7 @@
  * bytes are erased, and only the fact stays that the round was answered.
  */
 
+import type { Bytes } from "./bytes.js";
 import { KrandError } from "./errors.js";
 import { checkCharge, type Charge } from "./schedule.js";
 
@@ -16,104 +17,119 @@ export interface LedgerKey {
   readonly charge?: Charge;
 }
 
+/** What is stored for a round; without a body it was delivered. */
+export interface Entry extends LedgerKey {
+  readonly body?: Bytes;
+  /** The id under which it was sent last. */
+  readonly sentAs?: string;
+}
+
+/** Which entries to write, given all that are there; what it throws leaves them as they are. */
+export type Change = (entries: readonly Entry[]) => readonly Entry[];
+
+/** Where entries are stored. */
+export interface Ledger {
+  /** Reads all entries and writes what `change` gives, in one step; resolves when it is stored. */
+  change(change: Change): Promise<void>;
+}
+
 export interface Kept {
-  readonly body: Uint8Array<ArrayBuffer>;
+  readonly body: Bytes;
   /** Whether this call made it; otherwise it contains the first answers. */
   readonly isNew: boolean;
 }
 
 export type LedgerState = "none" | "pending" | "delivered";
 
-export interface Ledger {
+/** One round in a ledger. */
+export class LedgerRound {
+  readonly #ledger: Ledger;
+  readonly #key: LedgerKey;
+
+  constructor(ledger: Ledger, { plan, round, charge }: LedgerKey) {
+    this.#ledger = ledger;
+    this.#key = charge ? { plan, round, charge } : { plan, round };
+  }
+
+  async state(): Promise<LedgerState> {
+    const entry = await this.#changed((found) => found);
+    return !entry ? "none" : entry.body ? "pending" : "delivered";
+  }
+
+  /** The submission of this round that waits; null if there is none, an error if it was delivered. */
+  async kept(): Promise<Kept | null> {
+    const entry = await this.#changed((found) => found);
+    return entry ? keptIn(entry) : null;
+  }
+
   /**
-   * The submission of this round: the kept one, or a new one, kept before it is returned.
-   * KrandError "already-submitted" if the round was delivered. With a charge: "campaign-spent" if a
-   * new one would exceed the campaign's promise; and what is pending of earlier rounds is erased.
+   * The kept submission, or a new one, kept before it is returned. It is made first, and then one
+   * step decides: if another tab was faster, its bytes are the ones that count, and ours were never
+   * sent. With a charge, what is pending of the campaign's earlier rounds is erased.
    */
-  keep(key: LedgerKey, make: () => Promise<Uint8Array>): Promise<Kept>;
+  async keep(make: () => Promise<Bytes>): Promise<Kept> {
+    const known = await this.kept();
+    if (known) return known;
+    const made: Entry = { ...this.#key, body: await make() };
+    const stored = await this.#changed((found, entries) => {
+      if (!found) checkCharge(this.#key, entries);
+      return found ?? made;
+    });
+    return stored === made ? { body: made.body!, isNew: true } : keptIn(stored!);
+  }
+
   /** Notes that it is about to be sent under this id; true if it never was before. */
-  begin(key: LedgerKey, id: string): Promise<boolean>;
+  async begin(id: string): Promise<boolean> {
+    let isFirst = false;
+    await this.#changed((found) => {
+      isFirst = !!found?.body && found.sentAs !== id;
+      return isFirst ? { ...found!, sentAs: id } : found;
+    });
+    return isFirst;
+  }
+
   /** Notes that nothing was taken under any id; false if the round was delivered in the meantime. */
-  withdraw(key: LedgerKey): Promise<boolean>;
+  async withdraw(): Promise<boolean> {
+    const left = await this.#changed((found) => (found?.body ? { ...this.#key, body: found.body } : found));
+    return !!left?.body;
+  }
+
   /** Erases the bytes, and keeps that the round was answered. */
-  acknowledge(key: LedgerKey): Promise<void>;
-  state(key: LedgerKey): Promise<LedgerState>;
-}
+  async acknowledge(): Promise<void> {
+    await this.#changed(() => this.#key);
+  }
 
-/** What is stored for a round; without a body it was delivered. */
-export interface Entry extends LedgerKey {
-  readonly body?: Uint8Array<ArrayBuffer>;
-  /** The id under which it was sent last. */
-  readonly sentAs?: string;
-}
+  async #changed(change: (found: Entry | undefined, entries: readonly Entry[]) => Entry | undefined): Promise<Entry | undefined> {
+    let entry: Entry | undefined;
+    await this.#ledger.change((entries) => {
+      const found = entries.find(({ plan, round }) => plan === this.#key.plan && round === this.#key.round);
+      entry = change(found, entries);
+      return [...(entry && entry !== found ? [entry] : []), ...this.#erased(entries)];
+    });
+    return entry;
+  }
 
-/** The entry after `begin` under this id; the same one if it was sent under it, or delivered. */
-export function begun(entry: Entry | undefined, id: string): Entry | undefined {
-  return entry?.body && entry.sentAs !== id ? { ...entry, sentAs: id } : entry;
-}
-
-/** The entry after `withdraw`. */
-export function withdrawn(entry: Entry | undefined): Entry | undefined {
-  return entry?.body ? { ...keyOf(entry), body: entry.body } : entry;
-}
-
-/** What stays of an entry whose bytes are erased. */
-export const keyOf = ({ plan, round, charge }: LedgerKey): LedgerKey =>
-  charge ? { plan, round, charge } : { plan, round };
-
-/** The entries of a campaign's closed rounds that still wait, without their bytes: they stay charged. */
-export const erased = ({ round, charge }: LedgerKey, entries: readonly Entry[]): Entry[] =>
-  charge ? entries.filter((each) => each.body && each.charge?.campaign === charge.campaign && each.round < round).map(keyOf) : [];
-
-export function stateOf(entry: Entry | undefined): LedgerState {
-  if (!entry) return "none";
-  return entry.body ? "pending" : "delivered";
+  /** The campaign's closed rounds that still wait, without their bytes: they stay charged. */
+  #erased(entries: readonly Entry[]): Entry[] {
+    const { round: now, charge: own } = this.#key;
+    if (!own) return [];
+    const left = entries.filter((each) => each.body && each.charge?.campaign === own.campaign && each.round < now);
+    return left.map(({ plan, round, charge }) => ({ plan, round, charge: charge! }));
+  }
 }
 
 /** The kept submission of an entry; an error if it was delivered. */
-export function keptIn(entry: Entry): Kept {
+function keptIn(entry: Entry): Kept {
   if (entry.body) return { body: entry.body, isNew: false };
   const hint = "the collector has the first answers, and they stay; the new ones were not sent";
-  const rule = "must not have been answered on this device before";
-  throw new KrandError("already-submitted", "round", rule, hint);
+  throw new KrandError("already-submitted", "round", "must not have been answered on this device before", hint);
 }
 
 /** Forgets everything when the page or process ends: for tests, and where nothing may be stored. */
 export class MemoryLedger implements Ledger {
   readonly #entries = new Map<string, Entry>();
 
-  async keep(key: LedgerKey, make: () => Promise<Uint8Array>): Promise<Kept> {
-    for (const entry of erased(key, [...this.#entries.values()])) this.#entries.set(nameOf(entry), entry);
-    const known = this.#entries.get(nameOf(key));
-    if (known) return keptIn(known);
-    const body = new Uint8Array(await make());
-    const other = this.#entries.get(nameOf(key)); // made by another call in the meantime
-    if (other) return keptIn(other);
-    checkCharge(key, [...this.#entries.values()]);
-    this.#entries.set(nameOf(key), { ...key, body });
-    return { body, isNew: true };
-  }
-
-  async begin(key: LedgerKey, id: string): Promise<boolean> {
-    const known = this.#entries.get(nameOf(key));
-    const entry = begun(known, id);
-    if (entry) this.#entries.set(nameOf(key), entry);
-    return entry !== known;
-  }
-
-  async withdraw(key: LedgerKey): Promise<boolean> {
-    const entry = withdrawn(this.#entries.get(nameOf(key)));
-    if (entry) this.#entries.set(nameOf(key), entry);
-    return stateOf(entry) === "pending";
-  }
-
-  async acknowledge(key: LedgerKey): Promise<void> {
-    this.#entries.set(nameOf(key), keyOf(key));
-  }
-
-  async state(key: LedgerKey): Promise<LedgerState> {
-    return stateOf(this.#entries.get(nameOf(key)));
+  async change(change: Change): Promise<void> {
+    for (const entry of change([...this.#entries.values()])) this.#entries.set(`${entry.plan} ${entry.round}`, entry);
   }
 }
-
-const nameOf = ({ plan, round }: LedgerKey): string => `${plan} ${round}`;

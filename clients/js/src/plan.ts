@@ -1,11 +1,11 @@
 /** The plan: a survey with its noise, pinned by its hash. A device reads it and computes nothing. */
 
+import { sha256 } from "@noble/hashes/sha2.js";
 import { isHex, toHex } from "./bytes.js";
 import { KrandError } from "./errors.js";
-import { layoutOf, type Block } from "./layout.js";
-import { firstRound, promisedRounds, windowsAreWhole } from "./schedule.js";
-import type { Survey } from "./survey.js";
-import { sha256 } from "./webcrypto.js";
+import { levelsOf, positionsOf } from "./questions.js";
+import { firstRound, windowsAreWhole } from "./schedule.js";
+import type { Leveled, Question, Survey } from "./survey.js";
 
 const FORMAT = "krand-plan-1";
 /** Of a public key. */
@@ -13,6 +13,13 @@ const KEY_BYTES = 32;
 const HINT = "get the plan with the hash that was published";
 /** Of one lane. */
 const MOST_MESSAGES = 1e6;
+/** Of a whole survey. */
+const MOST_POSITIONS = 1e6;
+const MOST_COPIES = 1e4;
+const MOST_ROUNDS = 1e4;
+const MOST_MIXERS = 8;
+const MOST_HASHES = 16;
+const MOST_WORDS = 100;
 /** Noise is a number of 2^32 parts, below one half. */
 const MOST_NOISE = 2 ** 31 - 1;
 
@@ -26,10 +33,21 @@ export interface Lane {
   readonly messages: number;
 }
 
+/** The positions of a question, or of a group of questions that are analysed jointly. */
+export interface Block {
+  readonly name: string;
+  /** Of a group: all of its questions, which have one answer each. */
+  readonly questions: readonly Question[];
+  readonly isGroup: boolean;
+  readonly offset: number;
+}
+
 export interface Mixer {
   readonly name: string;
   readonly identity: string;
   readonly keys: readonly string[];
+  /** Its address, where the plan says it. */
+  readonly url?: string;
 }
 
 /** What the client reads of a plan file. */
@@ -53,8 +71,6 @@ export class Plan {
   readonly analystKey: string;
   /** In the order of the chain: the collector comes first. */
   readonly mixers: readonly Mixer[];
-  /** Blocks with their questions, as `encode` needs them. */
-  readonly layout: readonly Block[];
 
   private constructor(hash: string, values: PlanValues) {
     this.hash = hash;
@@ -63,7 +79,26 @@ export class Plan {
     this.lanes = values.lanes.map((lane, number) => ({ ...lane, number }));
     this.analystKey = checkedKey(values.analyst_key);
     this.mixers = values.mixers;
-    this.layout = layoutOf(values.survey);
+  }
+
+  /** What the lanes are about: where answers to a question or group begin. Records are one lane, question after question. */
+  get blocks(): readonly Block[] {
+    const { question: questions, together, linkage } = this.survey;
+    let next = 0;
+    if (linkage === "record") {
+      return questions.map((question) => {
+        const offset = next;
+        next += positionsOf(question);
+        return { name: question.name, questions: [question], isGroup: false, offset };
+      });
+    }
+    const first = this.lanes.filter(({ block }, place) => this.lanes[place - 1]?.block !== block);
+    return first.map(({ block: name, offset }) => {
+      const group = together.find((each) => each.questions.join("+") === name);
+      const members = questions.filter((each) => each.name === name);
+      const inGroup = group?.questions.map((member) => questions.find((each) => each.name === member)!);
+      return { name, questions: inGroup ?? members, isGroup: !!group, offset };
+    });
   }
 
   /** How many positions all answers have. */
@@ -76,35 +111,14 @@ export class Plan {
     return this.lanes.reduce((sum, lane) => sum + lane.messages, 0);
   }
 
-  /**
-   * ε₀: what one response, seen alone, may reveal if collector and analyst work together; infinite where devices add
-   * no noise.
-   */
-  get localEpsilon(): number {
-    if (!this.numerators.length) return Infinity;
-    const each = this.layout.map(({ positions, mostOnes }, place) => {
-      const numerator = this.numerators[place]!;
-      return Math.min(2 * mostOnes, positions) * Math.log1p((2 ** 32 - 2 * numerator) / numerator);
-    });
-    return promisedRounds(this.survey) * this.survey.copies * each.reduce((sum, one) => sum + one, 0);
-  }
-
   /** Whether devices flip single bits, so that lanes have room for flips. */
   get flipsBits(): boolean {
     return this.survey.linkage === "bit" && this.survey.trust.noise === "devices";
   }
 
-  /** How many parties beside the analyst run mixers; those of one name are one party. */
-  get otherParties(): number {
-    const runs = this.survey.trust.analyst_runs;
-    const places = Array.from({ length: this.survey.trust.mixers }, (_, place) => place + 1);
-    const others = places.filter((place) => !runs.includes(place));
-    return new Set(others.map((place) => this.mixers[place - 1]?.name ?? place)).size;
-  }
-
   /** The plan in these bytes; one with another hash or of another format is refused. */
-  static async parse(bytes: Uint8Array, expectedHash: string): Promise<Plan> {
-    const hash = toHex(await sha256(bytes));
+  static parse(bytes: Uint8Array, expectedHash: string): Plan {
+    const hash = toHex(sha256(bytes));
     if (hash !== expectedHash.toLowerCase()) {
       throw wrong("plan", `must have the hash that is expected, ${expectedHash}`, HINT);
     }
@@ -118,8 +132,7 @@ export class Plan {
 
   /** The same plan, under its own hash, with the questions of `inLanguage`. */
   worded(survey: Survey): Plan {
-    const layout = layoutOf(survey);
-    return Object.assign(Object.create(Plan.prototype) as Plan, this, { survey, layout });
+    return Object.assign(Object.create(Plan.prototype) as Plan, this, { survey });
   }
 
   /** Refuses a round that was not planned. */
@@ -144,6 +157,7 @@ function coherent(build: () => Plan): Plan {
   let plan: Plan;
   try {
     plan = build();
+    checkSizes(plan.survey);
     checkNoise(plan);
     checkLanes(plan);
     if (!windowsAreWhole(plan.survey)) throw wrong("schedule", "must have a window for each round", HINT);
@@ -155,9 +169,33 @@ function coherent(build: () => Plan): Plan {
   return plan;
 }
 
+/** Nothing is larger than a survey of krand may be, so that nothing takes memory or time without end. */
+function checkSizes(survey: Survey): void {
+  const { copies, rounds, trust, question: questions } = survey;
+  const sizes: [string, unknown, number][] = [
+    ["copies", copies, MOST_COPIES],
+    ["rounds", rounds, MOST_ROUNDS],
+    ["trust.mixers", trust.mixers, MOST_MIXERS],
+  ];
+  for (const question of questions) {
+    const { name, type } = question;
+    const most = positionsOf(question);
+    sizes.push([name, most, MOST_POSITIONS]);
+    if (type === "words") {
+      sizes.push([`${name}: hashes`, question.hashes, Math.min(MOST_HASHES, most)], [`${name}: at_most`, question.at_most, MOST_WORDS]);
+    }
+    if (type === "pick_any" && question.at_most !== undefined) sizes.push([`${name}: at_most`, question.at_most, most]);
+  }
+  for (const [field, value, most] of sizes) {
+    if (!isWhole(value, 1, most)) throw wrong(field, `must be a whole number from 1 to ${most}`, HINT);
+  }
+  const all = questions.reduce((sum, question) => sum + positionsOf(question), 0);
+  if (all > MOST_POSITIONS) throw wrong("question", `must have at most ${MOST_POSITIONS} positions together`, HINT);
+}
+
 /** Where devices add noise, all bits of every question or group have some; whole records have one noise. */
-function checkNoise({ layout, numerators, survey }: Plan): void {
-  const wanted = survey.trust.noise === "devices" ? layout.length : 0;
+function checkNoise({ blocks, numerators, survey }: Plan): void {
+  const wanted = survey.trust.noise === "devices" ? blocks.length : 0;
   if (numerators.length !== wanted || !numerators.every((each) => isWhole(each, 1, MOST_NOISE))) {
     throw wrong("numerators", `must be ${wanted} whole numbers, one for each question or group`, HINT);
   }
@@ -166,25 +204,32 @@ function checkNoise({ layout, numerators, survey }: Plan): void {
   }
 }
 
-/** One after the other, lanes have all positions of the survey's questions, and no lane those of two. */
-function checkLanes({ lanes, layout, survey }: Plan): void {
+/** One after the other, lanes have all positions of what is asked, and everything that is asked has a lane. */
+function checkLanes({ lanes, blocks, survey, positions }: Plan): void {
   const isRecord = survey.linkage === "record";
-  const size = layout.reduce((sum, block) => sum + block.positions, 0);
-  const whole = { name: "", offset: 0, positions: size };
-  const blocks = isRecord ? [whole] : layout;
+  const alone = survey.question.filter(({ name }) => !survey.together.some((group) => group.questions.includes(name)));
+  const asked = [...alone.map(({ name }) => name), ...survey.together.map((group) => group.questions.join("+"))];
+  const whole = blocks.every((block, place) => {
+    const end = blocks[place + 1]?.offset ?? positions;
+    return block.questions.length > 0 && asked.includes(block.name) && end - block.offset === sizeOf(block);
+  });
   let end = 0;
-  const fit = lanes.every(({ block: name, offset, positions, messages }) => {
-    const block = blocks.find((each) => each.offset <= end && end < each.offset + each.positions);
-    const fits = block?.name === name && offset === end && end + positions <= block.offset + block.positions;
-    end += positions;
-    return fits && isWhole(positions, 1, size) && isWhole(messages, 1, MOST_MESSAGES);
+  const fit = lanes.every(({ offset, messages, positions: own }) => {
+    const fits = offset === end && isWhole(own, 1, positions) && isWhole(messages, 1, MOST_MESSAGES);
+    end += own;
+    return fits;
   });
   const flipped = isRecord || survey.trust.noise === "devices"; // then a block has one lane
+  const count = isRecord ? 1 : blocks.length;
   const copies = isRecord ? lanes[0]?.messages : survey.copies;
-  if (!fit || end !== size || copies !== survey.copies || (flipped && lanes.length !== blocks.length)) {
+  if (!fit || !whole || asked.length !== blocks.length || copies !== survey.copies || (flipped && lanes.length !== count)) {
     throw wrong("lanes", "must be those of the plan's survey", HINT);
   }
 }
+
+/** One choice over the cells of a group; the cell in which nothing is answered is no position. */
+const sizeOf = ({ isGroup, questions }: Block): number =>
+  isGroup ? questions.reduce((product, each) => product * (levelsOf(each as Leveled) + 1), 1) - 1 : positionsOf(questions[0]!);
 
 /** All mixers are there, and every identity and every key is there once. */
 function checkMixers(plan: Plan): void {

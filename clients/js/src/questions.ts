@@ -1,16 +1,12 @@
 /** How many positions and levels each kind of question has. */
 
-import type { Leveled, NumberQuestion, Question, Words } from "./survey.js";
+import type { Leveled, NumberQuestion, PickAny, Question, Words } from "./survey.js";
 
 export const isOpenBelow = (question: NumberQuestion): boolean =>
   question.open === true || question.open === "below";
 
 export const isOpenAbove = (question: NumberQuestion): boolean =>
   question.open === true || question.open === "above";
-
-export function isLeveled(question: Question): question is Leveled {
-  return question.type !== "pick_any" && question.type !== "words";
-}
 
 /** How many positions the question has when it stands alone. */
 export function positionsOf(question: Question): number {
@@ -34,12 +30,8 @@ export function levelsOf(question: Leveled): number {
   return question.type === "yes_no" ? 2 : positionsOf(question);
 }
 
-/** The most positions that one true answer sets. */
-export function mostOnesOf(question: Question): number {
-  if (question.type === "pick_any") return question.at_most ?? question.choices.length;
-  if (question.type !== "words") return 1;
-  return tablesOf(question).reduce((sum, { size }) => sum + Math.min(question.at_most, size), 0);
-}
+/** How many choices of a list somebody may pick. */
+export const mostOf = ({ at_most, choices }: PickAny): number => at_most ?? choices.length;
 
 interface Table {
   readonly offset: number;
@@ -56,14 +48,14 @@ export function tablesOf({ positions, hashes }: Words): readonly Table[] {
 }
 
 /** How ranges are called: names in braces are filled in. */
-interface RangeTexts {
+export interface RangeTexts {
   readonly below: string;
   readonly orAbove: string;
   readonly toUnder: string;
   readonly to: string;
 }
 
-const NAMES: RangeTexts = {
+export const RANGES: RangeTexts = {
   below: "below {high}",
   orAbove: "{low} or above",
   toUnder: "{low} to under {high}",
@@ -71,7 +63,7 @@ const NAMES: RangeTexts = {
 };
 
 /** A range of numbers, by default as plans and results call it: "5 to under 10". */
-export function rangeName(question: NumberQuestion, level: number, texts = NAMES, shown = written): string {
+export function rangeName(question: NumberQuestion, level: number, texts = RANGES, shown = written): string {
   const { edges } = question;
   const edge = level - Number(isOpenBelow(question));
   const [low, high] = [edges[edge], edges[edge + 1]];
@@ -84,7 +76,7 @@ export function rangeName(question: NumberQuestion, level: number, texts = NAMES
 }
 
 /** A number as Python writes it, without decimals where there are none. */
-function written(value: number): string {
+export function written(value: number): string {
   if (Number.isInteger(value) || Math.abs(value) >= 1e-4) return String(value);
   return value.toExponential().replace(/e-(\d)$/, "e-0$1");
 }

@@ -71,8 +71,8 @@ export class Random {
 }
 
 /** The platform's cryptographic generator; nothing drawn is kept from one submission to the next. */
-export async function secureRandom(): Promise<Random> {
-  const source = await webcrypto();
+export function secureRandom(): Random {
+  const source = webcrypto();
   return new Random(watched((target) => void source.getRandomValues(target)));
 }
 

@@ -2,7 +2,7 @@
 
 import { KrandError } from "./errors.js";
 import type { Plan } from "./plan.js";
-import { deltaOf, type Survey } from "./survey.js";
+import type { Survey } from "./survey.js";
 
 /** How many rounds a quarter of a year has. */
 const QUARTER = { day: 91, week: 13, month: 3 } as const;
@@ -28,14 +28,6 @@ export function periodOf({ schedule, rounds }: Survey, round: number): { first: 
   return { first: Math.max(schedule.first, before + 1), last: Math.min(rounds, before + length) };
 }
 
-/** How many rounds one promise is for. */
-export function promisedRounds(survey: Survey): number {
-  const { schedule, rounds } = survey;
-  const left = rounds - firstRound(survey) + 1;
-  if (!schedule || schedule.promise === "campaign") return left;
-  return Math.min(left, schedule.promise === "round" ? 1 : QUARTER[schedule.every]);
-}
-
 /** How many promises the campaign has, each for rounds of its own: from round 1 on. */
 export function periodsOf({ schedule, rounds }: Survey): number {
   if (!schedule || schedule.promise === "campaign") return 1;
@@ -46,7 +38,7 @@ export function periodsOf({ schedule, rounds }: Survey): number {
 export function chargeOf({ survey }: Plan, round: number): Charge | undefined {
   if (!survey.schedule) return undefined;
   const { epsilon } = survey.policy;
-  const delta = deltaOf(survey.policy);
+  const delta = (survey.policy.delta ?? survey.policy.eta)!; // whoever is promised η has that δ
   const periods = periodsOf(survey);
   const most = { epsilon: periods * epsilon, delta: periods * delta };
   return { campaign: survey.schedule.campaign, ...periodOf(survey, round), epsilon, delta, most };

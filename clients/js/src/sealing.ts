@@ -39,7 +39,7 @@ export class Sealer {
 
   /** Prepares the keys of a round. */
   static async of(plan: Plan, round: number): Promise<Sealer> {
-    await webcrypto();
+    webcrypto();
     const suite = new CipherSuite(KEM_DHKEM_X25519_HKDF_SHA256, KDF_HKDF_SHA256, AEAD_AES_128_GCM);
     const layers = await Promise.all(
       keysOf(plan, round).map(async ({ hop, key }) => ({ hop, key: await imported(suite, key) })),

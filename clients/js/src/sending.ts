@@ -81,7 +81,7 @@ export async function answered(
   for (let attempt = 1, base = FIRST_WAIT; attempt <= ATTEMPTS; attempt++) {
     checkAborted(options.signal);
     if (attempt > 1) {
-      const waitSeconds = reply.askedSeconds + base * (await jitter());
+      const waitSeconds = reply.askedSeconds + base * jitter();
       options.onRetry?.({ attempt: attempt - 1, attempts: ATTEMPTS, problem: reply.problem, waitSeconds });
       await wait(waitSeconds, options.signal);
       checkAborted(options.signal);
@@ -183,8 +183,8 @@ function refused(code: ErrorCode, field: string, rule: string, hint: string): Kr
 }
 
 /** From one half to just below three halves, so that clients do not retry together. */
-async function jitter(): Promise<number> {
-  const [word] = (await webcrypto()).getRandomValues(new Uint32Array(1));
+function jitter(): number {
+  const [word] = webcrypto().getRandomValues(new Uint32Array(1));
   return 0.5 + word! / 2 ** 32;
 }
 

@@ -23,8 +23,8 @@ export interface PlanSignature {
 export async function checkSignatures(plan: Plan, signatures: readonly PlanSignature[]): Promise<void> {
   await checkSupport();
   const signed = concat(PLAN_PURPOSE, fromHex(plan.hash));
-  for (const [place, { name, identity }] of plan.mixers.entries()) {
-    const field = `signature of mixer ${place + 1} (${name})`;
+  for (const { name, identity } of plan.mixers) {
+    const field = `signature of ${name}`;
     const own = signatures.filter((each) => isFor(each, plan.hash, identity));
     if (!own.length) {
       throw wrong(field, "must be given for this plan", "ask the mixer: krand mix sign plan.json");
@@ -44,7 +44,7 @@ function isFor(signature: PlanSignature | null, plan: string, mixer: string): bo
 async function isSigned(key: string, signature: string, signed: Bytes): Promise<boolean> {
   if (!isHex(signature, 64)) return false;
   try {
-    const { subtle } = await webcrypto();
+    const { subtle } = webcrypto();
     const known = await subtle.importKey("raw", fromHex(key), "Ed25519", false, ["verify"]);
     return await subtle.verify("Ed25519", known, fromHex(signature), signed);
   } catch {

@@ -148,9 +148,3 @@ export interface Survey {
   /** Absent where the organiser opens and closes rounds. */
   readonly schedule?: Schedule;
 }
-
-/** δ, or η in its place: δ(ε) ≤ P[loss > ε] ≤ η, so that whoever is promised η has that δ. */
-export const deltaOf = ({ delta, eta }: Policy): number => (delta ?? eta)!;
-
-/** Whether the analyst runs every mixer, and so can look at each person's messages. */
-export const inOneHand = ({ trust }: Survey): boolean => trust.analyst_runs.length === trust.mixers;

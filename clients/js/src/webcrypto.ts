@@ -1,4 +1,4 @@
-/** Where cryptography comes from: the browser's own WebCrypto, or that of Node. */
+/** The platform's own cryptography: of browsers, workers and Node. */
 
 import { KrandError } from "./errors.js";
 
@@ -7,28 +7,9 @@ const HINT = "open the page over https, in a current browser";
 const DRAWS = 8;
 
 /** The platform's WebCrypto. */
-export async function webcrypto(): Promise<Crypto> {
-  if (!globalThis.crypto) await defineInNode();
-  if (!globalThis.crypto?.subtle) {
-    throw new KrandError("unsupported", "browser", "must have WebCrypto", HINT);
-  }
+export function webcrypto(): Crypto {
+  if (!globalThis.crypto?.subtle) throw new KrandError("unsupported", "browser", "must have WebCrypto", HINT);
   return globalThis.crypto;
-}
-
-/** Node 18 has WebCrypto, but not the global that every later version and every browser has. */
-async function defineInNode(): Promise<void> {
-  const versions = (globalThis as { process?: { versions?: { node?: string } } }).process?.versions;
-  if (!versions?.node) return;
-  const name = "node:crypto"; // not a literal in the import: bundlers for browsers leave it alone
-  const { webcrypto } = (await import(/* @vite-ignore */ /* webpackIgnore: true */ name)) as {
-    webcrypto: Crypto;
-  };
-  Object.defineProperty(globalThis, "crypto", { value: webcrypto, configurable: true });
-}
-
-export async function sha256(bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
-  const { subtle } = await webcrypto();
-  return new Uint8Array(await subtle.digest("SHA-256", new Uint8Array(bytes)));
 }
 
 /**
@@ -50,7 +31,7 @@ export async function drawing<T>(work: () => Promise<T>): Promise<T> {
 /** Whether the platform can do X25519, and Ed25519 where it is needed. */
 export async function canDo(algorithm: "X25519" | "Ed25519"): Promise<boolean> {
   try {
-    const { subtle } = await webcrypto();
+    const { subtle } = webcrypto();
     const uses: KeyUsage[] = algorithm === "X25519" ? ["deriveBits"] : ["sign", "verify"];
     await drawing(() => subtle.generateKey({ name: algorithm }, false, uses));
     return true;

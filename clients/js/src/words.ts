@@ -6,10 +6,10 @@
  * The three texts are UTF-8, each after its length as 4 bytes; both numbers are 4 bytes.
  */
 
+import { sha256 } from "@noble/hashes/sha2.js";
 import { concat, number, utf8 } from "./bytes.js";
 import { KrandError } from "./errors.js";
 import { tablesOf } from "./questions.js";
-import { sha256Now } from "./sha256.js";
 import type { Words } from "./survey.js";
 
 const DOMAIN = utf8("krand words 2\0");
@@ -44,8 +44,8 @@ export function wordPositions(surveyId: string, question: Words, plain: string):
 function place(prefix: Uint8Array, index: number, size: number): number {
   const limit = RANGE - (RANGE % BigInt(size));
   for (let counter = 0; ; counter++) {
-    const digest = sha256Now(concat(prefix, number(index, 4), number(counter, 4)));
-    const found = new DataView(digest.buffer).getBigUint64(0);
+    const digest = sha256(concat(prefix, number(index, 4), number(counter, 4)));
+    const found = new DataView(digest.buffer, digest.byteOffset).getBigUint64(0);
     if (found < limit) return Number(found % BigInt(size));
   }
 }

@@ -94,7 +94,7 @@ async function failure(work) {
 /** Why a plan is not taken that has exactly the hash of its bytes. */
 async function wrongPlan(krand, { plan }) {
   const bytes = new TextEncoder().encode(plan);
-  return failure(async () => krand.Plan.parse(bytes, krand.toHex(await krand.sha256(bytes))));
+  return failure(async () => krand.Plan.parse(bytes, krand.toHex(krand.sha256(bytes))));
 }
 
 /** Why nothing is made for a plan with these signatures. */

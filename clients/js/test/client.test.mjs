@@ -31,19 +31,20 @@ const KNOWN = [202, { status: "known" }];
 for (const Ledger of [krand.MemoryLedger, krand.IndexedDbLedger]) {
   test(`${Ledger.name}: the first bytes stay until they are acknowledged`, async () => {
     const ledger = new Ledger();
-    const key = { plan: "ab", round: 1 };
-    assert.equal(await ledger.state(key), "none");
+    const round = (number) => new krand.LedgerRound(ledger, { plan: "ab", round: number });
+    const first = round(1);
+    assert.equal(await first.state(), "none");
     const made = (byte) => async () => Uint8Array.of(byte);
-    const [one, two] = await Promise.all([ledger.keep(key, made(1)), ledger.keep(key, made(2))]);
+    const [one, two] = await Promise.all([first.keep(made(1)), round(1).keep(made(2))]);
     assert.deepEqual(one.body, two.body);
     assert.deepEqual([one.isNew, two.isNew].sort(), [false, true]);
-    assert.equal(await ledger.state(key), "pending");
-    assert.deepEqual((await ledger.keep(key, made(3))).body, one.body);
-    assert.deepEqual([await ledger.begin(key, "x"), await ledger.begin(key, "x")], [true, false]);
-    await ledger.acknowledge(key);
-    assert.equal(await ledger.state(key), "delivered");
-    await assert.rejects(ledger.keep(key, made(4)), { code: "already-submitted" });
-    assert.equal(await ledger.state({ ...key, round: 2 }), "none");
+    assert.equal(await first.state(), "pending");
+    assert.deepEqual((await first.keep(made(3))).body, one.body);
+    assert.deepEqual([await first.begin("x"), await first.begin("x")], [true, false]);
+    await first.acknowledge();
+    assert.equal(await first.state(), "delivered");
+    await assert.rejects(first.keep(made(4)), { code: "already-submitted" });
+    assert.equal(await round(2).state(), "none");
   });
 }
 
@@ -83,7 +84,6 @@ for (const [status, field, code] of refusals) {
 test("what a crash left behind is sent later, and a second answer is refused", async () => {
   const plan = await planOf(krand);
   const first = await clientOf(krand, plan, { url: URL_ }).prepare(ANSWERS);
-  assert.equal(first.messages.length, plan.messages);
   assert.equal(first.body.length, 19 + plan.messages * 54);
   const server = collector(ACCEPTED);
   const later = clientOf(krand, plan, { url: URL_, fetch: server.fetch });
@@ -103,7 +103,7 @@ test("a code that was used elsewhere is told, also after a look at the submissio
   await client.prepare(ANSWERS, { invitation: CODE });
   const sending = client.submit(ANSWERS, { invitation: CODE });
   await assert.rejects(sending, { code: "used-invitation" });
-  assert.equal(await client.ledger.state({ plan: plan.hash, round: 1 }), "pending");
+  assert.equal(await client.state(1), "pending");
 });
 
 for (const Ledger of [krand.MemoryLedger, krand.IndexedDbLedger]) {
@@ -120,7 +120,7 @@ for (const Ledger of [krand.MemoryLedger, krand.IndexedDbLedger]) {
     assert.deepEqual([sent.status, sent.wasKept], ["accepted", true]);
     assert.equal(new Set(server.bodies.map((body) => body.slice(38))).size, 1);
     assert.equal(new Set(server.bodies.map((body) => body.slice(6, 38))).size, 2);
-    assert.equal(await client.ledger.state({ plan: plan.hash, round: 1 }), "delivered");
+    assert.equal(await client.state(1), "delivered");
   });
 }
 
@@ -129,12 +129,12 @@ test("a code that another tab delivered with is not called used", async () => {
   const ledger = new krand.MemoryLedger();
   const key = { plan: plan.hash, round: 1 };
   const fetch = async () => {
-    await ledger.acknowledge(key); // the other tab had its answer first
+    await new krand.LedgerRound(ledger, key).acknowledge(); // the other tab had its answer first
     return new Response(JSON.stringify(KNOWN[1]), { status: KNOWN[0] });
   };
   const client = clientOf(krand, plan, { url: URL_, fetch, ledger });
   assert.equal((await client.submit(ANSWERS, { invitation: CODE })).status, "known");
-  assert.equal(await ledger.state(key), "delivered");
+  assert.equal(await client.state(1), "delivered");
 });
 
 test("after an attempt whose outcome is unknown, known is success", async () => {
@@ -186,21 +186,61 @@ test("without storage nothing is sent", async () => {
   assert.equal(server.bodies.length, 0);
 });
 
-test("Client.open refuses a plan that another one replaced", async () => {
+const OPEN = [200, { open: true, round: 1 }];
+
+test("Client.open refuses a plan that another one replaced, and a round that is not open", async () => {
   const { bytes, hash } = await planFile();
-  const signatures = JSON.stringify(signaturesOf({ hash }));
-  const serves = (content) => async (address) => new Response(address.endsWith("/signatures") ? signatures : content);
-  assert.equal((await krand.Client.open(URL_, hash, { fetch: serves(bytes) })).plan.hash, hash);
+  const signatures = signaturesOf({ hash });
   const other = (await planFile()).bytes;
-  const opening = krand.Client.open(URL_, hash, { fetch: serves(other) });
-  await assert.rejects(opening, { code: "wrong-plan" });
+  const opened = (bytes, told) => {
+    const { fetch } = collector([200, bytes], [200, signatures], [200, told]);
+    return krand.Client.open(URL_, hash, { fetch });
+  };
+  assert.equal((await opened(bytes, OPEN[1])).plan.hash, hash);
+  await assert.rejects(opened(other, OPEN[1]), { code: "wrong-plan" });
+  for (const told of [{ open: false, round: 1 }, null, [], "open"]) {
+    await assert.rejects(opened(bytes, told), { code: "closed" });
+  }
+  await assert.rejects(opened(bytes, { open: true, round: 2 }), { code: "invalid-round" });
+  const unsigned = collector([200, bytes], [200, []]).fetch;
+  await assert.rejects(krand.Client.open(URL_, hash, { fetch: unsigned }), { code: "wrong-signature" });
+});
+
+test("what is previewed is what is sent, byte for byte, also after a look at other answers", async () => {
+  const plan = await planOf(krand);
+  const server = collector(ACCEPTED);
+  const client = clientOf(krand, plan, { url: URL_, fetch: server.fetch });
+  const shown = await client.preview(ANSWERS);
+  const other = await client.preview({ pet: "cat" });
+  const [again, twice] = await Promise.all([client.preview(ANSWERS), client.preview(ANSWERS)]);
+  assert.equal(await client.state(1), "none");
+  assert.deepEqual([again.body, twice.body], [shown.body, shown.body]);
+  assert.notDeepEqual(other.body, shown.body);
+  await client.submit(ANSWERS);
+  assert.deepEqual(server.bodies, [krand.toHex(shown.body)]);
+  assert.deepEqual([shown.truth, shown.messages, shown.messageLength, shown.sealedFor], [[0, 2, 5], 5, 54, ["the analyst"]]);
+  const said = shown.lines.filter((line) => /: your answer/.test(line)).map((line) => line.split(":")[0]);
+  assert.deepEqual(said, ["smokes = yes", "pet = dog", "tabs = 10 to 19"]);
+  await assert.rejects(client.preview(ANSWERS), { code: "already-submitted" });
+});
+
+test("what was sealed before is shown as bytes alone, and is sent", async () => {
+  const plan = await planOf(krand, invited);
+  const server = collector(ACCEPTED);
+  const earlier = clientOf(krand, plan, { url: URL_ });
+  await earlier.prepare(ANSWERS, { invitation: CODE });
+  const client = clientOf(krand, plan, { url: URL_, fetch: server.fetch });
+  const shown = await client.preview({ pet: "cat" }, { invitation: OTHER_CODE });
+  assert.deepEqual([shown.truth, shown.reported, shown.lines, shown.wasKept], [null, null, [], true]);
+  await client.submit({ pet: "cat" }, { invitation: OTHER_CODE });
+  assert.deepEqual(server.bodies, [krand.toHex(shown.body)]);
 });
 
 test("Client.open tries again as often as submit, and no more", async () => {
   const { bytes, hash } = await planFile();
   const told = { retries: 0 };
   const options = { ...WAIT, onRetry: () => told.retries++ };
-  const server = collector(null, [503, {}], [429, {}, { "retry-after": "3" }], [200, bytes], [200, signaturesOf({ hash })]);
+  const server = collector(null, [503, {}], [429, {}, { "retry-after": "3" }], [200, bytes], [200, signaturesOf({ hash })], OPEN);
   const opened = await krand.Client.open(URL_, hash, { ...options, fetch: server.fetch });
   assert.deepEqual([opened.plan.hash, told.retries], [hash, 3]);
   const down = collector([500, {}]);
@@ -255,3 +295,23 @@ test("what a platform lacks is known before the first question", async (context)
   delete globalThis.indexedDB;
   assert.equal(await krand.supported(), false);
 });
+
+const WORDS = { type: "words", positions: 4, hashes: 2, at_most: 1 };
+const aboutWords = (more) => (survey) => Object.assign(survey.question[0], WORDS, more);
+
+for (const [name, change] of [
+  ["hashes", aboutWords({ hashes: 4e9 })],
+  ["hashes beyond its positions", aboutWords({ hashes: 5 })],
+  ["words", aboutWords({ at_most: 101 })],
+  ["positions", aboutWords({ positions: 1e6 + 1 })],
+  ["positions together", aboutWords({ positions: 1e6 })],
+  ["choices", (survey) => Object.assign(survey.question[1], { type: "pick_any", at_most: 4 })],
+  ["copies", (survey) => Object.assign(survey, { copies: 10_001 })],
+  ["rounds", (survey) => Object.assign(survey, { rounds: 10_001 })],
+  ["mixers", (survey) => Object.assign(survey.trust, { mixers: 9 })],
+]) {
+  test(`a plan of more ${name} than a survey may have is refused for that`, async () => {
+    const rule = /^must (be a whole number from 1 to \d+|have at most \d+ positions together)$/;
+    await assert.rejects(planOf(krand, ({ survey }) => void change(survey)), { code: "wrong-plan", rule });
+  });
+}

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { createHash } from "node:crypto";
 import { test } from "node:test";
 import * as krand from "../build/internals.js";
 import { clientOf, ANSWERS, planOf } from "./plans.mjs";
@@ -50,14 +49,6 @@ test("answers lead to questions; an answer is checked whether or not its questio
   assert.throws(() => krand.checkAnswer(survey, "rating", 7), { field: "rating" });
   for (const answer of [1, null, undefined]) krand.checkAnswer(survey, "rating", answer);
   assert.throws(() => krand.checkAnswer(survey, "nobody", 7), { field: "answers" });
-});
-
-test("SHA-256 without waiting is SHA-256", () => {
-  for (const length of [0, 1, 55, 56, 63, 64, 65, 119, 120, 1000]) {
-    const message = Uint8Array.from({ length }, (_, place) => (place * 7 + length) & 0xff);
-    const expected = createHash("sha256").update(message).digest("hex");
-    assert.equal(krand.toHex(krand.sha256Now(message)), expected);
-  }
 });
 
 test("words are normalized as the format says", () => {

@@ -81,21 +81,21 @@ test("a closed or nonsensical status is told", async () => {
 });
 
 const periods = [
-  [{}, 52, [1, 52], 52, 1],
-  [{ promise: "quarter" }, 52, [40, 52], 13, 4],
-  [{ promise: "quarter" }, 53, [53, 53], 13, 5],
-  [{ promise: "round" }, 52, [52, 52], 1, 52],
-  [{ promise: "quarter", every: "month" }, 12, [10, 12], 3, 4],
-  [{ promise: "quarter", every: "day" }, 30, [1, 30], 30, 1],
-  [{ promise: "quarter", first: 14 }, 52, [40, 52], 13, 4],
-  [{ first: 20 }, 52, [20, 52], 33, 1],
+  [{}, 52, [1, 52], 1],
+  [{ promise: "quarter" }, 52, [40, 52], 4],
+  [{ promise: "quarter" }, 53, [53, 53], 5],
+  [{ promise: "round" }, 52, [52, 52], 52],
+  [{ promise: "quarter", every: "month" }, 12, [10, 12], 4],
+  [{ promise: "quarter", every: "day" }, 30, [1, 30], 1],
+  [{ promise: "quarter", first: 14 }, 52, [40, 52], 4],
+  [{ first: 20 }, 52, [20, 52], 1],
 ];
 
 test("periods follow from numbers, as in Python", async () => {
-  for (const [given, rounds, [first, last], together, count] of periods) {
+  for (const [given, rounds, [first, last], count] of periods) {
     const { survey } = await scheduled(given, rounds);
     assert.deepEqual(krand.periodOf(survey, rounds), { first, last });
-    assert.deepEqual([krand.promisedRounds(survey), krand.periodsOf(survey)], [together, count]);
+    assert.equal(krand.periodsOf(survey), count);
   }
 });
 
@@ -123,7 +123,7 @@ for (const Ledger of [krand.MemoryLedger, krand.IndexedDbLedger]) {
     const first = await device(plan, ledger, 1, week(1)).prepare(ANSWERS);
     const second = await device(plan, ledger, 2, week(2)).prepare(ANSWERS);
     assert.deepEqual([first.round, second.round, second.wasKept], [1, 2, false]);
-    const state = (round) => ledger.state({ plan: plan.hash, round });
+    const state = (round) => new krand.LedgerRound(ledger, { plan: plan.hash, round }).state();
     assert.deepEqual([await state(1), await state(2)], ["delivered", "pending"]);
     assert.equal((await device(plan, ledger, 2, week(2)).resume()).round, 2);
   });
@@ -162,7 +162,7 @@ for (const Ledger of [krand.MemoryLedger, krand.IndexedDbLedger]) {
     await device(old, ledger, 4, week(4)).prepare(ANSWERS);
     const changed = await scheduled({ promise: "round", first: 5 });
     await device(changed, ledger, 5, week(5)).prepare(ANSWERS);
-    assert.equal(await ledger.state({ plan: old.hash, round: 4 }), "delivered");
+    assert.equal(await new krand.LedgerRound(ledger, { plan: old.hash, round: 4 }).state(), "delivered");
   });
 
   test(`${Ledger.name}: of two plans of a campaign that ask at once, one is answered`, async () => {

@@ -65,7 +65,7 @@ def tally_batches(plan: Plan, files: Files, key: X25519PrivateKey, *, joint: Joi
     >>> from krand.testing import FakeChain, simulated_people, small_plan
     >>> chain = FakeChain(small_plan())
     >>> for answers in simulated_people(chain.plan.survey, 100, seed=1):
-    ...     receipt = chain.client().submit(chain.url, answers)
+    ...     sent = chain.client().submit(answers)
     >>> batch = chain.release("batches")
     >>> tally_batches(chain.plan, [batch], chain.key).people
     100

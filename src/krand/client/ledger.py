@@ -163,18 +163,9 @@ class Ledger:
         check_round(plan, round_number)
         key = (bytes.fromhex(plan.hash), round_number)
         with self._open() as connection, self._at_once(connection):
-            row = connection.execute(
-                "SELECT submission, messages, message_length FROM answers"
-                " WHERE plan = ? AND round = ?",
-                key,
-            ).fetchone()
-            if row is not None:
-                name, joined, length = row
-                if joined is None:
-                    raise AlreadySubmitted(plan, round_number)
-                places = range(0, len(joined), length)
-                messages = tuple(joined[start : start + length] for start in places)
-                return Submission(name, messages, kept=True)
+            kept = _kept(connection, plan, round_number)
+            if kept is not None:
+                return kept
             charge = plan.charge(round_number)
             if charge is not None:
                 _pay(connection, bytes.fromhex(plan.hash), charge)
@@ -189,6 +180,11 @@ class Ledger:
                 "INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (*key, *values, *stored)
             )
         return made
+
+    def kept(self, plan: Plan, round_number: int) -> Submission | None:
+        """The submission of this round that was made and not yet delivered, if there is one."""
+        with self._open() as connection:
+            return _kept(connection, plan, round_number)
 
     def erase_before(self, plan: Plan, round_number: int) -> None:
         """Erase what was never delivered of its campaign's rounds before this one, now closed.
@@ -304,6 +300,21 @@ class Ledger:
             _overwrite(resolved.with_name(f"{resolved.name}-journal"))
         connection.execute("PRAGMA locking_mode = NORMAL")
         connection.execute("PRAGMA journal_mode = DELETE")
+
+
+def _kept(connection: sqlite3.Connection, plan: Plan, round_number: int) -> Submission | None:
+    """What is stored for a round; AlreadySubmitted if it was delivered."""
+    row = connection.execute(
+        "SELECT submission, messages, message_length FROM answers WHERE plan = ? AND round = ?",
+        (bytes.fromhex(plan.hash), round_number),
+    ).fetchone()
+    if row is None:
+        return None
+    name, joined, length = row
+    if joined is None:
+        raise AlreadySubmitted(plan, round_number)
+    places = range(0, len(joined), length)
+    return Submission(name, tuple(joined[start : start + length] for start in places), kept=True)
 
 
 def _pay(connection: sqlite3.Connection, plan: bytes, charge: Charge) -> None:

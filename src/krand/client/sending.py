@@ -1,21 +1,17 @@
-"""Sends the same bytes to the collector until they are acknowledged."""
+"""Asks a collector until it answers: the same bytes until they are acknowledged."""
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from krand.client.ledger import Submission
-from krand.client.transport import Http, Transport, safe_parts
+from krand.client.transport import OK, Http, Reply, Transport, safe_parts
 from krand.errors import InvalidInput, Unavailable
-from krand.wire.submissions import submission_bytes
-
-if TYPE_CHECKING:
-    from krand.randomness.generator import SecureRandom
 
 FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0
-ACCEPTED, TIMED_OUT, TOO_MANY, SERVER_FAILED = 202, 408, 429, 500
+ATTEMPTS = 8
+ACCEPTED = 202
 
 
 class NotDelivered(Unavailable):
@@ -59,51 +55,72 @@ class Failed:
     """In seconds."""
 
 
-def address_of(url: str, plan_hash: str, what: str) -> str:
-    """The collector's address of something about a plan."""
+def address_of(url: str, plan_hash: str, what: str = "") -> str:
+    """The collector's address of a plan, or of something about it."""
     parts = safe_parts("url", url)
-    return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}/v1/plans/{plan_hash}/{what}"
+    home = f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
+    return "/".join(filter(None, (home, "v1/plans", plan_hash, what)))
 
 
 def send(
-    url: str,
-    plan_hash: str,
-    round_number: int,
-    submission: Submission,
+    address: str,
+    body: bytes,
     *,
-    attempts: int = 8,
     transport: Transport | None = None,
-    random: SecureRandom | None = None,
     failed: Callable[[Failed], None] | None = None,
 ) -> Delivered:
-    """Send a submission; returns only when the collector has it.
+    """Send a submission; returns only when the collector has it."""
+    transport = transport or Http()
+    reply, attempt = _answered(lambda: transport.post(address, body), transport, failed)
+    if reply.status == ACCEPTED:
+        return Delivered(reply.known, attempt == 1)
+    if reply.is_passing:
+        raise NotDelivered(f"not delivered to {address} in {attempt} attempts ({reply.problem})")
+    hint = "is this the collector of this plan and round?"
+    raise InvalidInput("submission", "must be accepted by the collector", reply.problem, hint)
+
+
+def fetched(
+    url: str,
+    plan_hash: str,
+    what: str = "",
+    *,
+    transport: Transport | None = None,
+    failed: Callable[[Failed], None] | None = None,
+) -> bytes:
+    """What the collector publishes about a plan; asked for as often as a submission is sent."""
+    address, transport = address_of(url, plan_hash, what), transport or Http()
+    reply, attempt = _answered(lambda: transport.get(address), transport, failed)
+    if reply.status == OK:
+        return reply.content
+    if reply.is_passing:
+        problem = f"{address} gave no answer in {attempt} attempts ({reply.problem})"
+        raise NotDelivered(problem, "nothing was sent: try again")
+    hint = "compare the address and the hash with those that were published"
+    raise InvalidInput("plan", "must be one that this collector serves", reply.problem, hint)
+
+
+def _answered(
+    ask: Callable[[], Reply], transport: Transport, failed: Callable[[Failed], None] | None
+) -> tuple[Reply, int]:
+    """The first answer that is worth no retry, or the last one; and how many attempts it took.
 
     The waits between attempts become longer. They are random, so that clients that failed together
     do not retry together, and never shorter than the collector asks for. `failed` is called before
     each wait.
     """
-    address, transport = address_of(url, plan_hash, "submissions"), transport or Http()
-    body = submission_bytes(round_number, submission.id, submission.messages)
-    from krand.randomness.generator import secure_random
-
-    random, wait, asked, problem = random or secure_random(), FIRST_WAIT, 0.0, ""
-    for attempt in range(attempts):
-        if attempt:
-            pause = asked + wait * (0.5 + random.below(1 << 20) / (1 << 20))
+    wait, reply = FIRST_WAIT, Reply(0)
+    for attempt in range(1, ATTEMPTS + 1):
+        if attempt > 1:
+            pause = reply.wait + wait * (0.5 + secrets.randbelow(1 << 20) / (1 << 20))
             if failed is not None:
-                failed(Failed(attempt, attempts, problem, pause))
+                failed(Failed(attempt - 1, ATTEMPTS, reply.problem, pause))
             transport.wait(pause)
             wait = min(2 * wait, LONGEST_WAIT)
         try:
-            reply = transport.post(address, body)
+            reply = ask()
         except OSError as error:
-            problem, asked = str(error) or type(error).__name__, 0.0
-            continue
-        if reply.status == ACCEPTED:
-            return Delivered(reply.known, attempt == 0)
-        problem, asked = f"{reply.status} {reply.rule}".strip(), reply.wait
-        # Every 5xx is the server's failure.
-        if reply.status not in (TIMED_OUT, TOO_MANY) and reply.status < SERVER_FAILED:
-            hint = "is this the collector of this plan and round?"
-            raise InvalidInput("submission", "must be accepted by the collector", problem, hint)
-    raise NotDelivered(f"not delivered to {url} in {attempts} attempts ({problem})")
+            reply = Reply(0, rule=str(error) or type(error).__name__)
+        if not reply.is_passing:
+            return reply, attempt
+    return reply, ATTEMPTS

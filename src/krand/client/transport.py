@@ -14,29 +14,44 @@ from krand.errors import InvalidInput
 TIMEOUT_SECONDS = 20.0
 LONGEST_ASKED = 600.0
 """The longest wait that a collector may ask for (Retry-After)."""
-LONGEST_ANSWER = 200
 OK = 200
+LONGEST_RULE = 200
+LONGEST_PLAN, LONGEST_WORD = 2**23, 4096
+"""The most bytes that are read of what a collector publishes, and of what it says."""
+TIMED_OUT, TOO_MANY, SERVER_FAILED = 408, 429, 500
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A collector's reply to a submission."""
+    """A collector's reply."""
 
     status: int
-    """As in HTTP: 202 means accepted; 503 and some others mean: try again later."""
+    """As in HTTP: 202 means accepted; 503 and some others mean: try again later. 0: no answer."""
     rule: str = ""
     """The rule that the submission violates."""
     wait: float = 0.0
     """How long the collector wants the client to wait, in seconds."""
     known: bool = False
     """Whether the collector had a submission with this id already."""
+    content: bytes = b""
+    """What was asked for."""
+
+    @property
+    def is_passing(self) -> bool:
+        """Whether it may be better later; every 5xx is the server's failure."""
+        return self.status in (0, TIMED_OUT, TOO_MANY) or self.status >= SERVER_FAILED
+
+    @property
+    def problem(self) -> str:
+        """What went wrong, in few words."""
+        return f"{self.status or ''} {self.rule}".strip()
 
 
 class Transport(Protocol):
     """Carries submissions, and waits between attempts."""
 
-    def get(self, url: str) -> bytes:
-        """What stands at this address, in a few kilobytes; OSError if there is no answer."""
+    def get(self, url: str) -> Reply:
+        """What stands at this address, in up to 8 MB; OSError if there is no answer."""
 
     def post(self, url: str, body: bytes) -> Reply:
         """Send the bytes to this address; OSError if there is no reply."""
@@ -46,7 +61,7 @@ class Transport(Protocol):
 
 
 class Http:
-    """Real HTTP: a new connection for each submission, and nothing that distinguishes clients.
+    """Real HTTP: a new connection for each request, and nothing that distinguishes clients.
 
     It sends no cookie and no user agent, only the headers that HTTP requires.
     """
@@ -54,19 +69,19 @@ class Http:
     def __init__(self, timeout: float = TIMEOUT_SECONDS) -> None:
         self.timeout = timeout
 
-    def get(self, url: str) -> bytes:
+    def get(self, url: str) -> Reply:
         """Ask with GET."""
-        status, _, content = self._answer("GET", url)
-        if status != OK:
-            raise OSError(f"{url} answered {status}")
-        return content
+        return self._reply("GET", url, None, LONGEST_PLAN + 1)
 
     def post(self, url: str, body: bytes) -> Reply:
         """Send the bytes with POST."""
-        return _reply(*self._answer("POST", url, body))
+        return self._reply("POST", url, body, LONGEST_WORD)
 
-    def _answer(self, method: str, url: str, body: bytes | None = None) -> tuple[int, str, bytes]:
-        """Status, what Retry-After asks for, and the beginning of the answer."""
+    def _reply(self, method: str, url: str, body: bytes | None, most: int) -> Reply:
+        """The reply, as far as it can be understood; its rule is cleaned for display.
+
+        A Retry-After that is a date is ignored, because it needs a correct clock.
+        """
         # With ssl and email: loaded when they are needed.
         from http.client import HTTPConnection, HTTPException, HTTPSConnection
 
@@ -81,15 +96,38 @@ class Http:
             connection.endheaders(body)
             response = connection.getresponse()
             asked = response.getheader("Retry-After", "").strip()
-            return response.status, asked, response.read(4096)
+            status, content = response.status, response.read(most)
         except HTTPException as error:
             raise OSError(str(error) or type(error).__name__) from error
         finally:
             connection.close()
+        said = _said(content) if body is not None or status != OK else {}
+        rule = said.get("rule")
+        return Reply(
+            status,
+            rule=_shown(rule) if isinstance(rule, str) else "",
+            wait=min(float(asked), LONGEST_ASKED) if asked.isascii() and asked.isdigit() else 0.0,
+            known=said.get("status") == "known",
+            content=content if status == OK else b"",
+        )
 
     def wait(self, seconds: float) -> None:
         """Sleep."""
         time.sleep(seconds)
+
+
+def _said(content: bytes) -> dict[str, object]:
+    """The JSON object that a collector says something with; empty if it is none."""
+    try:
+        values = json.loads(content)
+    except (ValueError, RecursionError):
+        return {}
+    return values if isinstance(values, dict) else {}
+
+
+def _shown(text: str) -> str:
+    """A collector's text, fit for a terminal."""
+    return "".join(each for each in text if each.isprintable())[:LONGEST_RULE]
 
 
 def collector_parts(field: str, url: str) -> SplitResult:
@@ -128,24 +166,3 @@ def is_loopback(host: str | None) -> bool:
         return host == "localhost" or ip_address(host or "").is_loopback
     except ValueError:
         return False
-
-
-def _reply(status: int, retry_after: str, content: bytes) -> Reply:
-    """What a collector says, as far as it can be understood; its rule is cleaned for display.
-
-    A Retry-After that is a date is ignored, because it needs a correct clock.
-    """
-    try:
-        values = json.loads(content)
-    except (ValueError, RecursionError):
-        values = {}
-    values = values if isinstance(values, dict) else {}
-    rule = values.get("rule")
-    rule = rule if isinstance(rule, str) else ""
-    in_seconds = retry_after.isascii() and retry_after.isdigit()
-    return Reply(
-        status,
-        rule="".join(c for c in rule if c.isprintable())[:LONGEST_ANSWER],
-        wait=min(float(retry_after), LONGEST_ASKED) if in_seconds else 0.0,
-        known=values.get("status") == "known",
-    )

@@ -141,8 +141,8 @@ def run_collector(
     >>> chain = FakeChain(small_plan())
     >>> known = {"expected_hash": chain.plan.hash, "signatures": chain.signatures}
     >>> with krand.run_collector(chain.plan, "spool") as url:
-    ...     client = krand.Client(chain.plan, krand.Ledger("ledger"), **known)
-    ...     receipt = client.submit(url, {"pet": "dog", "smokes": False})
+    ...     client = krand.Client(chain.plan, krand.Ledger("ledger"), url=url, **known)
+    ...     sent = client.submit({"pet": "dog", "smokes": False})
     """
     check_installed()
     from krand.collector.intake import Intake, Serving

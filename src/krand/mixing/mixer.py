@@ -114,7 +114,7 @@ def mix(
     >>> from krand import make_plan, mix, parse_survey
     >>> from krand.testing import MIXED_SURVEY, FakeChain
     >>> chain = FakeChain(make_plan(parse_survey(MIXED_SURVEY)))
-    >>> sent = chain.client().submit(chain.url, {"pet": "dog"})
+    >>> sent = chain.client().submit({"pet": "dog"})
     >>> batch = chain.collect("collected")          # krand release --close
     >>> files = mix(chain.plan, batch, chain.stores[1], "mixed")
     >>> files.link.place, files.link.people, files.link.total("repeats")

@@ -2,7 +2,7 @@
 
     >>> from krand.testing import FakeChain, small_plan
     >>> chain = FakeChain(small_plan())
-    >>> receipt = chain.client().submit(chain.url, {"smokes": False, "pet": "cat"})
+    >>> sent = chain.client().submit({"smokes": False, "pet": "cat"})
     >>> chain.collector.people
     1
 

@@ -58,7 +58,7 @@ class FakeChain:
     >>> from krand.testing import MIXED_SURVEY, FakeChain, simulated_people
     >>> chain = FakeChain(make_plan(parse_survey(MIXED_SURVEY)))
     >>> for answers in simulated_people(chain.plan.survey, 12, seed=1):
-    ...     sent = chain.client().submit(chain.url, answers)
+    ...     sent = chain.client().submit(answers)
     >>> chain.collector.people
     12
     >>> batch = chain.release("batches")  # for the analyst, whose key is chain.key
@@ -87,7 +87,7 @@ class FakeChain:
         self.plan = plan.with_parties(mixers, self.key.public_key())
         """With all keys in it."""
         self.signatures = tuple(map(self._signature, self.stores))
-        self.collector = FakeCollector(self.plan, round_number)
+        self.collector = FakeCollector(self.plan, round_number, self.signatures)
 
     def client(self) -> Client:
         """A new person's device."""
@@ -95,6 +95,7 @@ class FakeChain:
             self.plan,
             UnsafeMemoryLedger(),
             expected_hash=self.plan.hash,
+            url=self.url,
             signatures=self.signatures,
             transport=self.collector,
         )

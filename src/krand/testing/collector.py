@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,8 +12,10 @@ import numpy as np
 from krand.client.transport import Reply
 from krand.collector.rounds import check_collected
 from krand.mixing.mixer import first_mix, publish
+from krand.survey.canonical import canonical_json
 from krand.survey.plan import Plan
 from krand.survey.plan_check import CrowdTooSmall
+from krand.wire.plan_signatures import PlanSignature, signature_values
 from krand.wire.submissions import Refused, format_of
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from krand.mixing.store import MixerStore
     from krand.survey.lanes import Lane
 
-ACCEPTED, REFUSED, NOT_FOUND, GONE, WRONG_LENGTH = 202, 400, 404, 410, 413
+OK, ACCEPTED, REFUSED, NOT_FOUND, GONE, WRONG_LENGTH = 200, 202, 400, 404, 410, 413
 
 
 class FakeCollector:
@@ -37,7 +38,7 @@ class FakeCollector:
     >>> from krand.testing import FakeChain, small_plan
     >>> chain = FakeChain(small_plan())
     >>> chain.collector.fail_next(503, OSError("no network"))
-    >>> receipt = chain.client().submit(chain.url, {"pet": "dog"})
+    >>> sent = chain.client().submit({"pet": "dog"})
     >>> chain.collector.people, len(chain.collector.waited)
     (1, 2)
     """
@@ -45,8 +46,12 @@ class FakeCollector:
     url = "https://collector.test"
     """What to submit to; nothing is ever sent there."""
 
-    def __init__(self, plan: Plan, round_number: int = 1) -> None:
+    def __init__(
+        self, plan: Plan, round_number: int = 1, signatures: Iterable[PlanSignature] = ()
+    ) -> None:
         self.plan, self.round = plan, round_number
+        self.signatures = tuple(signatures)
+        """The mixers' signatures of the plan, which it serves beside it."""
         self.repeated = 0
         """Submissions that came again."""
         self.refused: list[str] = []
@@ -68,11 +73,16 @@ class FakeCollector:
         """Let the next submissions fail, one after the other: a status of HTTP, or an error."""
         self._failures.extend(Reply(f) if isinstance(f, int) else f for f in failures)
 
-    def get(self, url: str) -> bytes:
-        """Whether it is open, as the real one would tell it by HTTP."""
-        if not url.endswith(f"/v1/plans/{self.plan.hash}/open"):
-            raise OSError(f"{url} answered {NOT_FOUND}")
-        return json.dumps({"round": self.round, "open": not self._closed}).encode()
+    def get(self, url: str) -> Reply:
+        """Plan, signatures, and which round is open, as the real one would tell it by HTTP."""
+        published = {
+            "": self.plan.bytes,
+            "/signatures": canonical_json([signature_values(each) for each in self.signatures]),
+            "/open": canonical_json({"round": self.round, "open": not self._closed}),
+        }
+        home = f"{self.url}/v1/plans/{self.plan.hash}"
+        content = published.get(url.removeprefix(home)) if url.startswith(home) else None
+        return Reply(NOT_FOUND) if content is None else Reply(OK, content=content)
 
     def post(self, url: str, body: bytes) -> Reply:
         """Take a submission, as the real one would by HTTP."""

@@ -6,6 +6,7 @@ cannot be given a plan of its own, with mixers that were invented for it.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -101,6 +102,18 @@ def parse_signature(content: bytes, source: str = "signature") -> PlanSignature:
     with as_file("signature", FORMAT, source, HINT):
         signature: PlanSignature = typed(PlanSignature, values)
         return signature
+
+
+def signatures_in(content: bytes) -> tuple[PlanSignature, ...]:
+    """The signatures that a collector serves beside a plan; none is verified yet."""
+    rule = "must be a list of signatures of the plan"
+    try:
+        listed = json.loads(content)
+    except (ValueError, RecursionError):
+        listed = None
+    if not isinstance(listed, list):
+        raise InvalidInput("signatures", rule, f"{len(content):,} bytes")
+    return tuple(parse_signature(json.dumps(each).encode(), "signatures") for each in listed)
 
 
 def _signed(plan: Plan) -> bytes:

@@ -67,11 +67,15 @@ def promise(policy: Policy) -> str:
 def factor(epsilon: float, name: str = "ε", texts: Texts = SPOKEN) -> str:
     """2.72 (ε = 1): e^ε, rounded up."""
     numbers = texts.numbers
-    if LARGEST < epsilon < math.inf:
-        ratio = f"10{str(math.ceil(epsilon / math.log(10))).translate(SUPERSCRIPT)}"
-    else:
-        ratio = numbers.at_most(math.exp(epsilon), 3)
+    ratio = factor_number(epsilon, numbers)
     return texts.phrases.factor.format(ratio=ratio, name=name, epsilon=numbers.at_most(epsilon))
+
+
+def factor_number(epsilon: float, numbers: NumberFormat) -> str:
+    """e^ε, rounded up."""
+    if LARGEST < epsilon < math.inf:
+        return f"10{str(math.ceil(epsilon / math.log(10))).translate(SUPERSCRIPT)}"
+    return numbers.at_most(math.exp(epsilon), 3)
 
 
 def slack_of(plan: Plan, promise: Policy | Promise) -> str:

@@ -140,8 +140,14 @@ def serving(study: steps.Study, options: str = "", spool: str = "spool-1") -> It
         yield f"{said[1]}/"
 
 
+def unfolded(page: Page, what: str = "What leaves this device") -> None:
+    """What would be sent, below the review."""
+    page.get_by_text(what, exact=True).click()
+    page.wait_for_selector(".shown")
+
+
 def reported(page: Page) -> list[int]:
-    """The positions that "Show me" says are sent."""
+    """The positions that are sent, as the fold says."""
     page.wait_for_selector(".shown")
     found: list[int] = page.eval_on_selector_all(
         ".reported li:is(.kept, .added)", "all => all.map(e => Number(e.dataset.position))"

@@ -250,7 +250,7 @@ def test_the_mixers_unit_mixes_what_arrives(study: steps.Study, place: Path) -> 
     collector = study.collector()
     codes = re.findall(r"#(\S{22})", (study.at / "invitations.csv").read_text(encoding="utf-8"))
     for person, code in zip(world.people("trio", 4), codes, strict=False):
-        study.client(transport=collector).submit(collector.url, person, invitation=code)
+        study.client(url=collector.url, transport=collector).submit(person, invitation=code)
     with study.opened_store(1) as store:
         batch = collector.release(place / "first", store)
     unit = unit_of(place, "krand-mixer.service")

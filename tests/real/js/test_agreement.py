@@ -151,7 +151,7 @@ def test_answers_from_node_are_counted() -> None:
     text = krand.testing.SMALL_SURVEY
     key = krand.generate_private_key()
     plan = steps.named(unsafe_exact_plan(krand.parse_survey(text)), key)
-    collector = FakeCollector(plan)
+    collector = FakeCollector(plan, 1, steps.signed(plan))
     with running_origin({}, collector) as origin:
         where = {"ask": "submit", "url": origin.url, "hash": plan.hash}
         told = asked([{**where, "answers": answers} for answers in PEOPLE])
@@ -184,7 +184,7 @@ def test_mixers_pass_on_what_node_and_python_sent(tmp_path: Path) -> None:
         reply = chain.collector.post(f"{chain.url}/v1/plans/{plan.hash}/submissions", sent)
         assert reply.status == 202
     for answers in PEOPLE:
-        chain.client().submit(chain.url, answers)
+        chain.client().submit(answers)
     tally = krand.tally_batches(plan, [chain.release(tmp_path)], chain.key)
     assert (tally.people, tally.rejected) == (2 * len(PEOPLE), {})
     for place, count in enumerate((2, 2, 4, 0)):

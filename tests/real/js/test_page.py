@@ -98,7 +98,7 @@ class Device:
 def device(browser: Browser) -> Iterator[Device]:
     plan = steps.named(small_plan())
     scripts = {"krand.js": (STATIC / "krand.js").read_bytes(), "worker.js": WORKER}
-    collector = FakeCollector(plan)
+    collector = FakeCollector(plan, 1, steps.signed(plan))
     with running_origin(scripts, collector) as origin:
         context = browser.new_context()
         made = Device(context=context, origin=origin, collector=collector, violations=[])

@@ -25,9 +25,7 @@ const told = languages.map((language) => {
   return [language, {
     forms: [...whole, ...parts].map((n) => new Intl.PluralRules(language).select(n)),
     whole: whole.map((n) => form.whole(n, signs)),
-    parts: parts.map((n) => form.shown(n, signs, 9)),
     typed: ["٣٥", "۱۲٫۵", "12,5", "1 234,5"].map((text) => form.typed(text, signs)),
-    least: [[12, 1e-4], [3, 0.1], [52, 1e-9]].map(([n, x]) => form.atMost(form.times(n, x), signs)),
   }];
 });
 console.log(JSON.stringify(Object.fromEntries(told)));
@@ -35,7 +33,7 @@ console.log(JSON.stringify(Object.fromEntries(told)));
 
 
 def test_the_form_writes_numbers_as_its_language_does() -> None:
-    """And it reads digits of Arabic and Persian keyboards; totals of bounds are exact."""
+    """And it reads digits of Arabic and Persian keyboards."""
     given = json.dumps({"languages": LANGUAGES, "whole": WHOLE, "parts": PARTS})
     internals = built_internals().as_uri()
     told: dict[str, Any] = json.loads(
@@ -48,9 +46,5 @@ def test_the_form_writes_numbers_as_its_language_does() -> None:
         assert form["typed"] == [35, 12.5, 12.5, 1234.5], code
         if code == "es":  # which groups digits from 10,000 on; krand does from 1,000 on
             continue
-        for name, numbers in (("whole", WHOLE), ("parts", PARTS)):
-            expected = [
-                format_decimal(n, "#,##0.######", code, numbering_system="latn") for n in numbers
-            ]
-            assert form[name] == expected, code
-    assert told["en"]["least"] == ["0.0012", "0.3", "5.2×10⁻⁸"]
+        expected = [format_decimal(n, "#,##0", code, numbering_system="latn") for n in WHOLE]
+        assert form["whole"] == expected, code

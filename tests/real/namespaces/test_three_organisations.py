@@ -25,9 +25,9 @@ from krand.testing import UnsafeMemoryLedger
 plan = krand.read_plan("town.krand/plan.json")
 signed = [krand.read_signature(path) for path in pathlib.Path("town.krand").rglob("*.sig.json")]
 for number in range(int(sys.argv[2])):
-    given = {"expected_hash": plan.hash, "signatures": signed}
+    given = {"expected_hash": plan.hash, "url": sys.argv[1], "signatures": signed}
     device = krand.Client(plan, UnsafeMemoryLedger(), **given)
-    device.submit(sys.argv[1], {"fair": number % 2 == 0, "lunch": "soup"})
+    device.submit({"fair": number % 2 == 0, "lunch": "soup"})
 """
 
 

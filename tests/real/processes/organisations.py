@@ -171,7 +171,7 @@ class Site:
         """A new person's, or that of somebody who has spent something before."""
         plan, more = self.plan, {} if now is None else {"now": now}
         signatures = [krand.read_signature(path) for path in self.folder.rglob("*.sig.json")]
-        more |= {"expected_hash": plan.hash, "signatures": signatures}
+        more |= {"expected_hash": plan.hash, "signatures": signatures, "url": self.url()}
         return krand.Client(plan, ledger or UnsafeMemoryLedger(), **more)
 
     def results(self) -> dict[int, krand.Results]:

@@ -88,7 +88,7 @@ def test_a_survey_file_is_enough_whoever_is_killed(tmp_path: Path) -> None:
         assert "runs already" in refused("run", survey, code=75)["message"]
         people = 0
         for part in ("collector", "passing on", "analyst", "console"):
-            people += site.device().submit(site.url(), {"fair": True})  # in round 1
+            people += site.device().submit({"fair": True})  # in round 1
             since = len(site.events)
             kill(site.parts()[part])
             assert site.program.wait("died", since, part=part)["code"] == -signal.SIGKILL
@@ -139,7 +139,7 @@ def test_rounds_open_and_close_by_a_clock_that_nobody_may_set(tmp_path: Path) ->
             if number > 1:
                 site.program.wait("opened", round=number)
                 with pytest.raises(krand.InvalidInput, match="410"):
-                    late.deliver(site.url(), unsent, number - 1)  # type: ignore[arg-type]
+                    late.deliver(unsent, number - 1)  # type: ignore[arg-type]
             if number == 2:
                 since = len(site.events)
                 clock.jump(5 * DAY)
@@ -235,7 +235,7 @@ def test_another_analyst_gets_everything_by_one_link(tmp_path: Path) -> None:
             site = Site(survey)
             try:
                 for _ in range(3):
-                    site.device().submit(site.url(), {"fair": True})
+                    site.device().submit({"fair": True})
                 done("close", survey, "--yes")
                 assert analyst.wait("reported")["people"] == 3
                 assert not [one for one in site.events if one["event"] == "reported"]

@@ -110,7 +110,7 @@ choices = [{options}]
 """))
 chain = FakeChain(plan)
 for answers in simulated_people(plan.survey, 140, seed=1):
-    chain.client().submit(chain.url, answers)
+    chain.client().submit(answers)
 os.cpu_count = lambda: 2
 tally = tally_batches(chain.plan, [chain.release("batches")], chain.key)
 print(tally.people, "people counted")

@@ -1,12 +1,11 @@
 /** A question becomes a control, its hints, and its answer in words. */
 
 import type { Choice, PickAny, Question, Scale, Survey } from "../index.js";
-import { mostOnesOf, positionsOf, rangeName } from "../questions.js";
+import { mostOf, positionsOf, rangeName } from "../questions.js";
 import { fill, h } from "./dom.js";
 import { numberField, rangeText, wordFields } from "./fields.js";
 import { checkboxes, radios, type Option } from "./lists.js";
 import { plain } from "./numbers.js";
-import { rangeLabel } from "./positions.js";
 import { oneOfMany, searchHint, severalOfMany } from "./search.js";
 import { standsAlone, type Answer, type Asked, type Control } from "./survey.js";
 import type { Texts } from "./texts.js";
@@ -65,7 +64,7 @@ export function optionsOf(question: Question, texts: Texts): Option[] {
       }));
     case "number":
       return each((place) => ({
-        label: rangeLabel(question, place, texts),
+        label: rangeName(question, place, texts, (value) => plain(value, texts.signs)),
         answer: rangeName(question, place),
       }));
     case "choice":
@@ -117,8 +116,8 @@ export function hints(survey: Survey, question: Question, texts: Texts): string[
   if (question.type === "choice" || question.type === "pick_any") {
     if (isLong(question)) found.push(searchHint(question, texts));
   }
-  if (question.type === "pick_any" && mostOnesOf(question) < question.choices.length) {
-    found.push(fill(texts.atMost, { most: mostOnesOf(question) }));
+  if (question.type === "pick_any" && mostOf(question) < question.choices.length) {
+    found.push(fill(texts.atMost, { most: mostOf(question) }));
   }
   if (!question.required) {
     found.push(texts.optional);

@@ -27,14 +27,6 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** An element of a drawing. */
-export function svg(tag: string, attributes: Record<string, string | number>, ...children: Child[]): SVGElement {
-  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, String(value));
-  put(made, ...children);
-  return made;
-}
-
 /** Replace what an element holds. */
 export function put(element: Element, ...children: Child[]): void {
   element.replaceChildren(...children.filter((child): child is Node | string => !!child));
@@ -56,7 +48,7 @@ const RIGHT_TO_LEFT = /^(ar|arc|ckb|dv|fa|he|iw|ks|ku-arab|nqo|ps|sd|syr|ug|ur|y
 export const directionOf = (tag: string): "rtl" | "ltr" => (RIGHT_TO_LEFT.test(tag) ? "rtl" : "ltr");
 
 /** A text with its names in braces filled in. */
-export function fill(text: string, values: Record<string, string | number>): string {
+export function fill(text: string, values: Record<string, string | number> = {}): string {
   const filled = (around: (value: string) => string): string =>
     text.replace(/\{(\w+)\}/g, (whole, name: string) => around(String(values[name] ?? whole)));
   if (directionOf(document.documentElement.lang) === "ltr") return unbroken(filled((value) => value));

@@ -73,7 +73,7 @@ export class Draft {
   private async write(bytes: Uint8Array<ArrayBuffer>): Promise<void> {
     if (this.erased) return;
     this.key ??= await crypto.subtle.generateKey({ name: "AES-GCM", length: 256 }, false, ["encrypt", "decrypt"]);
-    const iv = (await secureRandom()).bytes(12);
+    const iv = secureRandom().bytes(12);
     const data = await crypto.subtle.encrypt({ name: "AES-GCM", iv }, this.key, bytes);
     const kept: Kept = { plan: this.plan, key: this.key, iv, data };
     if (!this.erased) await this.within("readwrite", (store) => store.put(kept, this.place));

@@ -6,7 +6,6 @@ import {
   languagesOf,
   reworded,
   type Client,
-  type LedgerState,
   type Question,
   type Survey,
 } from "../index.js";
@@ -26,7 +25,7 @@ import {
   type Context,
   type Status,
 } from "./pages.js";
-import { shownSubmission, type Prepared } from "./shown.js";
+import { shownSubmission } from "./shown.js";
 import { pagesOf, titleOf, type Answer, type Answers, type Given as Answered } from "./survey.js";
 import type { Texts } from "./texts.js";
 
@@ -54,7 +53,6 @@ export class Form {
   /** In the words of the language that is shown; what is kept and sent is in the survey's own. */
   private answers: Answers = {};
   private draftState: "none" | "kept" | "changed" = "none";
-  private prepared: Prepared | null = null;
   private busy = false;
   /** Whether this page has had a sealed submission: there must never be a second one. */
   private sealed = false;
@@ -65,9 +63,9 @@ export class Form {
 
   /** The first page, by what this browser has done before. */
   async begin(): Promise<void> {
-    const { draft, context, status } = this.given;
+    const { client, round, draft, context, status } = this.given;
     addEventListener("popstate", (event) => this.cameTo((event.state as Step | null) ?? "start"));
-    const state = await this.state();
+    const state = await client.state(round);
     if (state === "delivered") return this.thank(context.texts.thanksEarlier);
     this.sealed = state === "pending";
     if (this.sealed) return this.show(pendingPage(context, () => void this.send()));
@@ -75,7 +73,7 @@ export class Form {
     const before = history.state as Step | null;
     this.cameTo(this.draftState === "kept" && before !== null ? before : "start");
     const [found, link] = await Promise.all([status, this.linkProblem()]);
-    if (this.over || this.prepared) return;
+    if (this.over) return;
     if (found && !found.open) return this.fail(new KrandError("closed", "round", "is closed"));
     if (link) this.stop(link);
   }
@@ -96,11 +94,6 @@ export class Form {
   private stop(code: string): void {
     this.over = true;
     this.show(problemPage(this.given.context.texts, code, { survey: this.survey }));
-  }
-
-  private state(): Promise<LedgerState> {
-    const { client, round } = this.given;
-    return client.ledger.state({ plan: client.plan.hash, round });
   }
 
   private takeUp(found: Awaited<ReturnType<Draft["read"]>>): void {
@@ -127,7 +120,7 @@ export class Form {
 
   private cameTo(step: Step): void {
     if (this.over) return;
-    if (this.prepared || step === "review") return this.show(this.reviewPage());
+    if (step === "review") return this.show(this.reviewPage());
     if (step === "start") return this.show(this.startPage());
     const pages = pagesOf(this.asked);
     const number = pages.findIndex((page) => this.placeOf(page.at(-1)!) >= step);
@@ -219,22 +212,31 @@ export class Form {
       if (answer === undefined) delete this.answers[name];
       else this.answers[name] = answer;
     }
-    if (!this.over && !this.prepared) void this.given.draft.save(this.ownAnswers);
+    if (!this.over) void this.given.draft.save(this.ownAnswers);
     this.draftState = "kept";
   }
 
   private reviewPage(): HTMLElement {
-    const { context, preview } = this.given;
-    const page = reviewPage(context, {
+    const page = reviewPage(this.given.context, {
       asked: this.asked,
       answers: this.answers,
       change: (question) => this.go(this.placeOf(question)),
       send: () => void this.send(),
-      show: () => void this.showMe(),
-      shown: this.prepared && shownSubmission(context.plan, this.prepared, context.texts),
+      shown: this.given.preview ? null : () => this.shown(),
     });
-    for (const each of preview ? page.querySelectorAll<HTMLButtonElement>(".buttons button") : []) each.disabled = true;
+    for (const each of this.given.preview ? page.querySelectorAll<HTMLButtonElement>(".buttons button") : []) each.disabled = true;
     return page;
+  }
+
+  /** What would be sent, in the words of the language that is shown. */
+  private async shown(): Promise<Node> {
+    const { client, context, round, invitation } = this.given;
+    try {
+      return shownSubmission(context.plan, await client.preview(this.ownAnswers, { round, invitation }), context.texts);
+    } catch (error) {
+      const { problems } = context.texts;
+      return h("p", { class: "error" }, (problems[problemOf(error)[0]] ?? problems["internal"]!).title);
+    }
   }
 
   /** The first required question without an answer gets its page instead. */
@@ -242,29 +244,6 @@ export class Form {
     const missing = this.asked.find(({ required, name }) => required && (this.answers[name] ?? null) === null);
     if (missing) this.go(this.placeOf(missing));
     return !missing;
-  }
-
-  private async showMe(): Promise<void> {
-    if (this.busy || !this.isComplete()) return;
-    this.busy = true;
-    try {
-      this.prepared = await this.prepare();
-      this.cameTo("review");
-      document.querySelector<HTMLElement>(".shown")?.scrollIntoView();
-    } catch (error) {
-      this.fail(error);
-    } finally {
-      this.busy = false;
-    }
-  }
-
-  private async prepare(): Promise<Prepared> {
-    const { client, round, invitation, draft } = this.given;
-    const answers = this.ownAnswers;
-    const made = await client.prepare(answers, { round, invitation });
-    this.sealed = true;
-    await draft.erase();
-    return { body: made.body, reported: made.reported, truth: made.reported ? client.encode(answers) : [] };
   }
 
   /** Prepared once, sent until it arrives: the bytes are the same however often this is called. */
@@ -278,10 +257,11 @@ export class Form {
     const again = (): void => abort.abort();
     const now = h("p", { class: "buttons", hidden: true }, button(texts.sendNow, again, "second"));
     try {
-      if ((await this.state()) === "none") {
+      if ((await client.state(round)) === "none") {
         if (this.sealed) return this.lost();
         if (!this.isComplete()) return;
-        this.prepared = await this.prepare();
+        await client.prepare(this.ownAnswers, { round, invitation });
+        this.sealed = true;
       }
       this.over = true;
       await draft.erase();
@@ -297,7 +277,7 @@ export class Form {
           now.hidden = false;
         },
       });
-      if (!sent && (await this.state()) === "none") return this.lost();
+      if (!sent && (await client.state(round)) === "none") return this.lost();
       this.answers = {};
       await this.thank(!sent ? texts.thanksEarlier : sent.status === "known" ? texts.thanksKnown : texts.thanksText);
     } catch (error) {
@@ -320,7 +300,6 @@ export class Form {
 
   private async thank(said: string): Promise<void> {
     this.over = true;
-    this.prepared = null;
     const { context, draft } = this.given;
     await draft.erase();
     this.show(thanksPage(context, said));

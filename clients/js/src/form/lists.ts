@@ -1,7 +1,7 @@
 /** Short lists: one of them, or several. */
 
 import type { PickAny } from "../index.js";
-import { mostOnesOf } from "../questions.js";
+import { mostOf } from "../questions.js";
 import { fill, h, newId } from "./dom.js";
 import type { Answer, Asked, Control } from "./survey.js";
 
@@ -68,7 +68,7 @@ export function checkboxes(asked: Asked<PickAny>): Control {
   const { texts, question, answer } = asked;
   const before = new Set(picked(answer));
   const { choices } = question;
-  const most = mostOnesOf(question);
+  const most = mostOf(question);
   const count = h("p", { class: "hint", role: "status" });
   const inputs: HTMLInputElement[] = [];
   const lines = choices.map((choice) => {

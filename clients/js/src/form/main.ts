@@ -1,12 +1,12 @@
 /** The page: reads what it is about, refuses what it cannot do safely, then asks. */
 
 import { Client, inLanguage, languagesOf, Plan, supported, type PlanSignature, type Survey } from "../index.js";
+import { addressOf } from "../fetching.js";
 import { checkOpen } from "../schedule.js";
 import { directionOf, h, put, surveySpeaks } from "./dom.js";
 import { Draft } from "./draft.js";
 import { Form, problemOf, showPage } from "./form.js";
-import { answersPage, problemPage, type Status } from "./pages.js";
-import { titleOf } from "./survey.js";
+import { problemPage, type Status } from "./pages.js";
 import { english, interfaceLanguage, textsFor, type Texts } from "./texts.js";
 
 const PLAIN: RequestInit = { credentials: "omit", referrerPolicy: "no-referrer", redirect: "error" };
@@ -21,9 +21,6 @@ const hash = meta("plan");
 /** A page that shows an organiser what people will see: its plan has keys that nobody has, and nothing is sent. */
 const preview = meta("preview") !== "";
 const collector = (meta("collector") || location.origin).replace(/\/$/, "");
-
-/** Whether this is the page that tells what happened to answers, and asks for none. */
-const isAbout = meta("page") === "answers";
 
 let texts: Texts = english;
 let asked: Survey | undefined;
@@ -48,7 +45,7 @@ async function file(name: string, integrity = ""): Promise<ArrayBuffer> {
 
 async function statusNow(): Promise<Status | null> {
   try {
-    const answer = await fetch(`${collector}/v1/plans/${hash}/open`, { ...PLAIN, cache: "no-store" });
+    const answer = await fetch(addressOf(collector, hash, "open"), { ...PLAIN, cache: "no-store" });
     return answer.ok ? ((await answer.json()) as Status) : null;
   } catch {
     return null;
@@ -57,7 +54,7 @@ async function statusNow(): Promise<Status | null> {
 
 /** The first language of the survey that this person wants: chosen here, in the link, or in the browser. */
 function wanted(languages: readonly string[]): string {
-  const chosen = [sessionStorage.getItem(CHOSEN), new URLSearchParams(location.search).get("lang"), isAbout ? location.hash.slice(1) : null, ...navigator.languages];
+  const chosen = [sessionStorage.getItem(CHOSEN), new URLSearchParams(location.search).get("lang"), ...navigator.languages];
   for (const tag of chosen) {
     for (const parts = tag?.split("-") ?? []; parts.length; parts.pop()) {
       const start = parts.join("-").toLowerCase();
@@ -79,12 +76,12 @@ const invitation = (): string | undefined => location.hash.slice(1) || undefined
 
 async function main(): Promise<void> {
   try {
+    put(place, h("p", {}, texts.loading));
     texts = await textsFor(document.documentElement.lang, file);
     put(place, h("p", {}, texts.loading));
     if (!isSecureContext) return problem("insecure");
-    if (!isAbout && !(await supported())) return problem("unsupported");
-    const bytes = new Uint8Array(await file("plan.json"));
-    const plan = await Plan.parse(bytes, hash);
+    if (!(await supported())) return problem("unsupported");
+    const plan = Plan.parse(new Uint8Array(await file("plan.json")), hash);
     const { survey } = plan;
     const languages = languagesOf(survey);
     const language = languages.length > 1 ? wanted(languages) : survey.language;
@@ -94,8 +91,6 @@ async function main(): Promise<void> {
     const textsIn = (tag: string): Texts => all[languages.indexOf(tag)]!;
     texts = textsIn(language);
     asked = inLanguage(survey, language);
-    const context = { plan: plan.worded(asked), texts, collector, host: location.host };
-    if (isAbout) return showPage(place, answersPage(context, await statusNow()), titleOf(asked));
     if (survey.invitations && !invitation() && !preview) return problem("missing-invitation");
     const signatures = !preview
       ? (JSON.parse(new TextDecoder().decode(await file("signatures.json"))) as PlanSignature[])
@@ -110,13 +105,13 @@ async function main(): Promise<void> {
       client,
       draft: new Draft(location.pathname, preview ? "preview" : hash),
       preview,
-      context,
+      context: { plan: plan.worded(asked), texts, collector },
       speak: (tag) => {
         sessionStorage.setItem(CHOSEN, tag);
         speak(tag);
         return (texts = textsIn(tag));
       },
-      round: several?.round ?? 1,
+      round: several?.round ?? survey.schedule?.first ?? 1,
       invitation: survey.invitations && !preview ? invitation() : undefined,
       status,
       place,

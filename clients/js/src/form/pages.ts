@@ -3,17 +3,12 @@
 import type { Plan, Question, Survey } from "../index.js";
 import { lastDay } from "../schedule.js";
 import { answerText, controlFor, hints, isGroup, optionsOf, unitAbove } from "./asking.js";
-import { fill, h, newId } from "./dom.js";
+import { fill, h, newId, put } from "./dom.js";
 import { matrixOf } from "./matrix.js";
-import { Wording } from "./promise.js";
 import { hasConditions, titleOf, type Answers, type Given, type PageControl } from "./survey.js";
 import type { Texts } from "./texts.js";
-import { wayOf } from "./pictures.js";
 
 type Click = () => void;
-
-/** Beside the form; the language stands behind #, which is sent to nobody. */
-const ANSWERS_PAGE = "answers.html";
 
 /** What a collector tells everybody. */
 export interface Status {
@@ -46,7 +41,6 @@ export interface Context {
   plan: Plan;
   texts: Texts;
   collector: string;
-  host: string;
 }
 
 interface StartOptions {
@@ -69,11 +63,21 @@ function factsOf(survey: Survey, texts: Texts, untilWhen = true): HTMLElement | 
   return h("dl", { class: "facts" }, ...given.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", { dir: "auto" }, value))));
 }
 
+/** Whom this page comes from, by its own address, where the plan says where its parties are. */
+function pageFrom({ plan, texts }: Context): HTMLElement | null {
+  const known = plan.mixers.filter(({ url }) => url && URL.canParse(url));
+  if (!known.length) return null;
+  const own = known.find(({ url }) => new URL(url!).origin === location.origin);
+  const said = own ? fill(texts.pageFrom, { name: own.name }) : fill(texts.pageFromNobody, { host: location.host });
+  return h("p", { id: "page-from" }, said);
+}
+
 /** What is asked and by whom, what others can learn, and the button; the rest is unfolded. */
-export function startPage({ plan, texts, collector, host }: Context, options: StartOptions): HTMLElement {
+export function startPage(context: Context, options: StartOptions): HTMLElement {
+  const { plan, texts, collector } = context;
   const { survey } = plan;
-  const wording = new Wording(plan, texts);
-  const hand = wording.oneHand();
+  const { hand, through, guess, leaves, holds, promise, assumptions } = texts.promise;
+  const byCrowd = !hand && !through;
   const ahead = hasConditions(survey) ? texts.questionsUpTo : texts.questionsAhead;
   return h(
     "div",
@@ -82,15 +86,14 @@ export function startPage({ plan, texts, collector, host }: Context, options: St
     factsOf(survey, texts),
     survey.introduction ? own(survey.introduction, "div") : null,
     options.draft !== "none" && h("p", { class: "note" }, options.draft === "kept" ? texts.draftKept : texts.draftChanged),
-    hand && h("p", { id: "one-hand", class: "note" }, hand),
+    hand && h("p", { id: "one-hand", class: "note" }, fill(hand)),
     h(
       "section",
       { class: "promise" },
-      h("h2", {}, texts.whatNobodyLearns),
-      h("p", { id: "guess" }, wording.guess()),
-      wording.guessBar(),
-      wayOf(wording.stops()),
-      h("p", { id: "holds" }, wording.holds()),
+      through && h("p", { id: "through" }, fill(through)),
+      pageFrom(context),
+      h("p", { id: "guess" }, fill(guess)),
+      byCrowd && h("p", { id: "holds" }, fill(holds)),
     ),
     h(
       "p",
@@ -104,18 +107,19 @@ export function startPage({ plan, texts, collector, host }: Context, options: St
       "details",
       { id: "leaves" },
       h("summary", {}, texts.whatLeaves),
-      ...wording.leaves().map((text) => h("p", {}, text)),
+      ...leaves.map((text) => h("p", {}, fill(text))),
       h("p", {}, fill(texts.address, { collector })),
       h("p", {}, texts.keeping),
-      h("p", { id: "host" }, fill(texts.host, { host })),
+      h("p", { id: "host" }, fill(texts.host, { host: location.host })),
     ),
     h(
       "details",
       { id: "details" },
-      h("summary", {}, texts.details),
-      h("p", { id: "promise" }, wording.promise()),
+      h("summary", {}, texts.howItIs),
+      !byCrowd && h("p", { id: "holds" }, fill(holds)),
+      h("p", { id: "promise" }, fill(promise)),
       h("p", {}, texts.restsOn),
-      h("ul", { id: "assumptions" }, ...wording.assumptions().map((text) => h("li", {}, text))),
+      h("ul", { id: "assumptions" }, ...assumptions.map((text) => h("li", {}, fill(text)))),
     ),
   );
 }
@@ -217,9 +221,8 @@ interface ReviewOptions {
   answers: Answers;
   change: (question: Question) => void;
   send: Click;
-  show: Click;
-  /** What is sent, once it is prepared. */
-  shown: Node | null;
+  /** What would be sent; null where nothing can be. */
+  shown: (() => Promise<Node>) | null;
 }
 
 export function reviewPage({ plan, texts }: Context, options: ReviewOptions): HTMLElement {
@@ -231,8 +234,15 @@ export function reviewPage({ plan, texts }: Context, options: ReviewOptions): HT
     const change = button(texts.change, () => options.change(question), "link");
     change.setAttribute("aria-label", fill(texts.changeWhat, { question: text }));
     const answer = answerText(question, options.answers[question.name], texts);
-    return h("div", {}, h("dt", { dir: "auto" }, isFirst ? `${matrix.text}\n\n${text}` : text), h("dd", { dir: "auto" }, answer), !options.shown && h("dd", {}, change));
+    return h("div", {}, h("dt", { dir: "auto" }, isFirst ? `${matrix.text}\n\n${text}` : text), h("dd", { dir: "auto" }, answer), h("dd", {}, change));
   });
+  const inside = h("div", { role: "status" });
+  const open = (): void => {
+    if (!fold.open || inside.firstChild || !options.shown) return;
+    put(inside, texts.loading);
+    void options.shown().then((shown) => put(inside, shown));
+  };
+  const fold = h("details", { id: "sent", ontoggle: open }, h("summary", {}, texts.whatIsSent), inside);
   return h(
     "div",
     {},
@@ -241,9 +251,7 @@ export function reviewPage({ plan, texts }: Context, options: ReviewOptions): HT
     h("dl", { class: "answers" }, ...rows),
     h("p", {}, texts.afterSending),
     h("p", { class: "buttons" }, button(texts.send, options.send)),
-    h("h2", {}, texts.showMe),
-    options.shown ?? h("p", {}, survey.trust.noise === "mixers" ? texts.showMeHintWithMixers : texts.showMeHint),
-    !options.shown && h("p", { class: "buttons" }, button(texts.showMe, options.show, "second")),
+    options.shown && fold,
   );
 }
 
@@ -264,8 +272,10 @@ export function sendingPage({ plan, texts }: Context, told: HTMLElement, now: HT
   return h("div", {}, h("p", { class: "survey", dir: "auto" }, titleOf(plan.survey)), heading(texts.sending), told, now);
 }
 
+/** The same for everybody who has answered: what happens to answers, as far as it can be told. */
 export function thanksPage({ plan, texts }: Context, said: string): HTMLElement {
   const { survey } = plan;
+  const steps = [texts.acknowledged, ...texts.promise.leaves.slice(1).map((text) => fill(text)), texts.resultsWhen];
   return h(
     "div",
     {},
@@ -274,30 +284,13 @@ export function thanksPage({ plan, texts }: Context, said: string): HTMLElement 
     h("p", { id: "said" }, said),
     survey.thanks ? own(survey.thanks, "div") : h("p", {}, texts.resultsWhen),
     factsOf(survey, texts),
-    h("p", {}, h("a", { id: "my-answers", href: `${ANSWERS_PAGE}#${survey.language}`, target: "_blank", rel: "noopener" }, fill(texts.newTab, { what: texts.myAnswers }))),
-  );
-}
-
-/** What can be told of everybody's answers: the same page for all, whoever they are and whatever they sent. */
-export function answersPage({ plan, texts }: Context, status: Status | null): HTMLElement {
-  const { survey } = plan;
-  const wording = new Wording(plan, texts);
-  const now = !status ? texts.nowUnknown : status.open ? texts.nowOpen : texts.nowClosed;
-  const steps = [
-    [texts.acknowledged],
-    [now],
-    wording.leaves().slice(1),
-    [texts.resultsWhen],
-  ];
-  return h(
-    "div",
-    {},
-    h("p", { class: "survey", dir: "auto" }, titleOf(survey)),
-    heading(texts.myAnswers),
-    h("ol", { class: "steps" }, ...steps.map((step) => h("li", {}, step.join(" ")))),
-    h("p", { class: "note" }, texts.notCounted),
-    survey.thanks ? own(survey.thanks, "div") : null,
-    factsOf(survey, texts),
+    h(
+      "details",
+      { id: "my-answers" },
+      h("summary", {}, texts.myAnswers),
+      h("ol", { class: "steps" }, ...steps.map((step) => h("li", {}, step))),
+      h("p", { class: "note" }, texts.notCounted),
+    ),
   );
 }
 

@@ -1,7 +1,7 @@
 /** Long lists, up to a million entries: a combobox that searches, for one entry or several. */
 
 import type { Choice, PickAny } from "../index.js";
-import { mostOnesOf } from "../questions.js";
+import { mostOf } from "../questions.js";
 import type { Asked, Control } from "./survey.js";
 import { fill, h, newId, put } from "./dom.js";
 import { countText, picked as pickedIn, some } from "./lists.js";
@@ -165,7 +165,7 @@ export function oneOfMany(asked: Asked<Choice>): Control {
 export function severalOfMany(asked: Asked<PickAny>): Control {
   const { texts, question, answer } = asked;
   let picked = pickedIn(answer);
-  const most = mostOnesOf(question);
+  const most = mostOf(question);
   const chips = h("ul", { class: "chips" });
   const count = h("p", { class: "hint", role: "status" });
   const search = new Search(

@@ -1,6 +1,6 @@
 /**
- * The form's languages. English is part of the script; another one is a file beside it, made from the
- * language's catalog. The page names those that it has; every other survey is asked in English.
+ * The form's languages. English is part of the script; a file of the site, for each language of the
+ * survey, has the sentences of the plan's promise and what the form says in other languages.
  */
 
 import en from "./en.json";
@@ -8,16 +8,28 @@ import { fill } from "./dom.js";
 import { signsOf, whole, type Signs } from "./numbers.js";
 
 /** A text in the plural forms of its language, by CLDR's names. */
-export type Forms = Partial<Record<Intl.LDMLPluralRule, string>> & { other: string };
+type Forms = Partial<Record<Intl.LDMLPluralRule, string>> & { other: string };
 
-/** Texts by codes that a plan or an error may have. */
-interface ByCode {
-  assumptions: Record<string, string>;
-  handAssumptions: Record<string, string>;
-  problems: Record<string, { title: string; text: string }>;
+/** The promise of the plan, as its organiser's krand puts it. */
+interface PromiseTexts {
+  /** What the organiser can read, where it runs everything. */
+  readonly hand: string | null;
+  /** Which mixers answers pass, and who could learn them together; empty where there are none. */
+  readonly through: string;
+  readonly guess: string;
+  readonly leaves: readonly string[];
+  readonly holds: string;
+  readonly promise: string;
+  readonly assumptions: readonly string[];
+  /** Why an answer is protected that is sent as it is. */
+  readonly why: string;
 }
 
-type Said = Omit<typeof en, keyof ByCode> & ByCode;
+type Said = Omit<typeof en, "problems"> & {
+  /** By codes that an error may have. */
+  problems: Record<string, { title: string; text: string }>;
+  promise: PromiseTexts;
+};
 
 export interface Texts extends Said {
   language: string;
@@ -26,15 +38,16 @@ export interface Texts extends Said {
   counted(forms: Forms, number: number): string;
 }
 
-function speaking(language: string, said: Said): Texts {
+function speaking(language: string, said: Partial<Said>): Texts {
   const rules = new Intl.PluralRules(language);
   const signs = signsOf(language);
   const counted = (forms: Forms, number: number): string =>
     fill(forms[rules.select(number)] ?? forms.other, { number: whole(number, signs) });
-  return { ...said, language, signs, counted };
+  return { ...(en as unknown as Said), ...said, language, signs, counted };
 }
 
-export const english = speaking("en", en);
+/** What is said before a file is there. */
+export const english = speaking("en", {});
 
 /** The digests of the languages' files, by their codes. */
 const files = (): Record<string, string> =>
@@ -46,17 +59,14 @@ export const interfaceLanguage = (tag: string): string => {
   return main in files() ? main : "en";
 };
 
-/** Fetches a file of this site; with a digest, only if it is unchanged. */
-type Fetching = (name: string, integrity?: string) => Promise<ArrayBuffer>;
+const known = new Map<string, Texts>();
 
-const known: Record<string, Texts> = { en: english };
-
-/** All that the form says in a language; its file is loaded once. */
-export async function textsFor(tag: string, file: Fetching): Promise<Texts> {
+/** All that the form says in a language, loaded once; `file` fetches a file of this site, if its digest is right. */
+export async function textsFor(tag: string, file: (name: string, integrity?: string) => Promise<ArrayBuffer>): Promise<Texts> {
   const language = interfaceLanguage(tag);
-  if (!known[language]) {
+  if (!known.has(language)) {
     const content = await file(`form.${language}.json`, files()[language]);
-    known[language] = speaking(language, JSON.parse(new TextDecoder().decode(content)) as Said);
+    known.set(language, speaking(language, JSON.parse(new TextDecoder().decode(content)) as Partial<Said>));
   }
-  return known[language];
+  return known.get(language)!;
 }

@@ -89,24 +89,23 @@ def submit(
     from krand.client.client import Client
     from krand.client.ledger import Ledger
     from krand.client.sending import NotDelivered
-    from krand.client.transport import safe_parts
     from krand.wire.plan_signatures import read_signature
 
     rule = "must be a JSON object with a value per question"
     given = json_object("answers", read_whole("answers", answers), str(answers), rule)
-    safe_parts("url", url)  # before anything is stored
     plan = checked_plan(plan_file, out)
     kept_in = Ledger(ledger)
     client = Client(
         plan,
         kept_in,
         expected_hash=plan_hash or plan.hash,
+        url=url,
         signatures=[read_signature(path) for path in signatures],
     )
     if plan_hash is None and not trust_this_plan:
         _check_trusted(plan, kept_in)
     kept_in.trust(plan)
-    number = client.open_round(url)
+    number = client.open_round()
     submission = client.prepare(given, number, invitation=invitation)
     kept = f"the sealed submission is kept in {ledger}: run the same command again to send it"
 
@@ -114,7 +113,6 @@ def submit(
         with out.progress("sending") as bar:
             tell = bar or partial(out.console(stderr=True).print, soft_wrap=True)
             client.deliver(
-                url,
                 submission,
                 number,
                 failed=None if out.as_json else lambda failed: tell(_said(failed)),

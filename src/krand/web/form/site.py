@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import tomllib
 from collections.abc import Sequence
 from functools import cache
 from html import escape
@@ -25,6 +24,7 @@ from krand.languages.cldr import ENGLISH
 from krand.languages.speaking import language as spoken_language
 from krand.languages.speaking import marked, text_of
 from krand.mixing.keys import generate_mixer_keys
+from krand.web.form.promise import english, promise_texts
 from krand.wire.keys import generate_private_key
 from krand.wire.plan_signatures import PlanSignature, check_signatures, signature_values
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from krand.survey.plan import Plan
 
 SCRIPT, STYLE, CLIENT = "form.js", "form.css", "krand.js"
-ANSWERS_PAGE = "answers.html"
 JAVASCRIPT, CSS, HTML = "text/javascript", "text/css", "text/html; charset=utf-8"
 ALWAYS_FRESH = ("Cache-Control", "no-cache")
 ROOM = "form"
@@ -53,13 +52,12 @@ def site_of(
     >>> from krand.testing import FakeChain, small_plan
     >>> chain = FakeChain(small_plan())
     >>> print(*sorted(site_of(chain.plan, chain.signatures, "https://collector.example.org")))
-    answers.html form.css form.js index.html krand.js plan.json signatures.json
+    form.css form.en.json form.js index.html krand.js plan.json signatures.json
     """
     if plan.analyst_key is None:
         hint = "make it with krand plan --mixer collector.json --analyst-key key.pub.pem"
         raise InvalidInput("plan", "must have the analyst's key", plan.hash, hint)
     found = _files(plan, _page(plan, collector))
-    found[ANSWERS_PAGE] = _page(plan, collector, "answers")
     check_signatures(plan, signatures)
     values = json.dumps([signature_values(each) for each in signatures])
     return {**found, "signatures.json": Page(values.encode(), "application/json")}
@@ -97,7 +95,7 @@ def _files(plan: Plan, page: Page) -> dict[str, Page]:
         "plan.json": Page(plan.bytes, "application/json", (ALWAYS_FRESH,)),
     }
     for language in _languages(plan):
-        content = _texts(language)
+        content = _texts(plan, language)
         found[_texts_name(language)] = Page(content, "application/json", (ALWAYS_FRESH,))
     return found
 
@@ -124,10 +122,9 @@ def _policy(collector: str) -> str:
     )
 
 
-def _page(plan: Plan, collector: str, about_what: str = "") -> Page:
-    """The form, or what its script says about something else."""
+def _page(plan: Plan, collector: str) -> Page:
     said = (plan.survey.organiser, plan.survey.contact)
-    languages = {code: _integrity(_texts(code)) for code in _languages(plan)}
+    languages = {code: _integrity(_texts(plan, code)) for code in _languages(plan)}
     title, policy = plan.survey.shown_title, _policy(collector)
     lines = [
         "<!doctype html>",
@@ -143,12 +140,11 @@ def _page(plan: Plan, collector: str, about_what: str = "") -> Page:
         f'<meta name="krand-plan" content="{plan.hash}">',
         f'<meta name="krand-collector" content="{escape(collector)}">',
         f'<meta name="krand-languages" content="{escape(json.dumps(languages))}">',
-        f'<meta name="krand-page" content="{about_what}">',
         "<main>",
         "<noscript>",
         f'<h1 dir="auto">{escape(title)}</h1>',
         *(f"<p>{escape(text)}</p>" for text in said if text),
-        *(_no_script(code) for code in (ENGLISH, *languages)),
+        *(_no_script(code) for code in dict.fromkeys((ENGLISH, *languages))),
         "</noscript>",
         "</main>",
         "</html>",
@@ -163,25 +159,25 @@ def _page(plan: Plan, collector: str, about_what: str = "") -> Page:
 
 
 def _languages(plan: Plan) -> tuple[str, ...]:
-    """The languages that the form may need besides English, which is part of its script."""
-    found = dict.fromkeys(main_language(tag, ROOM) for tag in plan.survey.languages)
-    return tuple(language for language in found if language != ENGLISH)
+    """Those of the survey that the form has; English for any other."""
+    return tuple(dict.fromkeys(main_language(tag, ROOM) for tag in plan.survey.languages))
 
 
 def _texts_name(language: str) -> str:
     return f"form.{language}.json"
 
 
-@cache
-def _texts(language: str) -> bytes:
-    """The form's texts in a language, from its catalog."""
-    return json.dumps(nested(language, ROOM), ensure_ascii=False).encode()
+def _texts(plan: Plan, language: str) -> bytes:
+    """The form's texts in a language, with the sentences of the plan's promise; the script has the
+    other English ones."""
+    said = {} if language == ENGLISH else nested(language, ROOM)
+    said["promise"] = promise_texts(plan, language)
+    return json.dumps(said, ensure_ascii=False).encode()
 
 
 @cache
 def _no_script(language: str) -> str:
-    english = tomllib.loads((files("krand.web.form") / "texts_en.toml").read_text("utf-8"))
-    text = spoken(english, ROOM, language)["no_script"]
+    text = spoken({"no_script": english()["no_script"]}, ROOM, language)["no_script"]
     return f'<p lang="{language}" dir="auto">{escape(text)}</p>'
 
 
