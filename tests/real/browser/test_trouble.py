@@ -193,8 +193,8 @@ def test_another_survey_at_the_same_address(form: FormSite, tmp_path: Path, visi
         def changed(route: Route) -> None:
             route.fulfill(response=route.fetch(url=route.request.url.replace(form.url, other)))
 
-        for name in (form.url, f"{form.url}plan.json"):
-            page.route(name, changed)
+        for name in ("", "plan.json", "signatures.json", "form.en.json"):
+            page.route(f"{form.url}{name}", changed)
         page.goto(form.url)
         page.get_by_text("has changed since you began").wait_for()
         press(page, "Continue")
