@@ -325,6 +325,7 @@ CLAIMS: list[tuple[str, str, Callable[[Values], object]]] = [
     ("results", "crowd", lambda v: v.update(crowd=v["crowd"] // 2)),
     ("results", "coalitions", lambda v: v["coalitions"].pop()),
     ("results", "coalitions", lambda v: v["coalitions"][-1].update(remains="promise")),
+    ("results", "coalitions", lambda v: v["coalitions"][0].update(delta=1e-30)),
     ("tally", "crowd", lambda v: v.update(crowd=5)),
     ("tally", "counts", lambda v: v.update(responses=v["responses"] + 1)),
     ("tally", "chains", lambda v: v.update(people=v["people"] + 1)),

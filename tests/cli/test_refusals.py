@@ -211,7 +211,7 @@ def test_mixers_that_do_not_fit_are_refused(tmp_path: Path, golden: Golden) -> N
     told = []
     for mixers in ((1,), (1, 2, 2), (2, 1, 3), (1, 2, 3, 3)):
         files = " ".join(f"--mixer mixer-{number}.json" for number in mixers)
-        line = f"plan survey.toml {files} -o {tmp_path}/plan.json"
+        line = f"plan survey.toml {files} --analyst-key key.pub.pem -o {tmp_path}/plan.json"
         told += [f"$ krand plan survey.toml {files}", refused(line, at=study.at)["message"], ""]
         assert not list(tmp_path.iterdir())
     golden("refusals/mixers", "\n".join(told))
