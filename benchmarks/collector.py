@@ -1,9 +1,9 @@
-"""What taking submissions in costs: the collector beside the bare framework, in one run.
+"""What taking submissions in costs: `krand run` beside the bare framework, in one run.
 
     python benchmarks/collector.py            # writes benchmarks/collector.md; about 5 minutes
     python benchmarks/collector.py --quick    # a smoke run: to the terminal only
 
-The collector has one core, the load generator (wrk) the other. Needs krand[serve].
+Worker and listener together have one core, the load generator (wrk) the other. Needs krand[serve].
 """
 
 from __future__ import annotations
@@ -22,10 +22,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.request import urlopen
 
-from krand import Plan, make_plan, read_survey
-from krand.testing import FakeChain
-from krand.wire.messages import length_at
+from krand.survey.plan_file import parse_plan
 from krand.wire.submissions import SubmissionFormat, format_of
 from running import conditions, progress, run_benchmark, table, verdict
 
@@ -37,13 +36,23 @@ CONNECTIONS = (64, 256, 1_000)
 
 BARE = """
 import sys, uvicorn
+from pathlib import Path
 from starlette.applications import Starlette
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+plan = Path(sys.argv[2])
 async def taken(request):
     await request.body()
     return JSONResponse({"status": "accepted"}, 202)
-app = Starlette(routes=[Route("/v1/plans/{plan}/submissions", taken, methods=["POST"])])
+async def plans(request):
+    return JSONResponse({"plans": [{"plan": plan.parent.name}]})
+async def content(request):
+    return Response(plan.read_bytes())
+app = Starlette(routes=[
+    Route("/v1/plans/{plan}/submissions", taken, methods=["POST"]),
+    Route("/v1/plans", plans),
+    Route("/v1/plans/{plan}", content),
+])
 limits = {"http": "h11", "loop": "asyncio", "access_log": False, "log_level": "critical"}
 uvicorn.run(app, port=int(sys.argv[1]), **limits)
 """
@@ -99,20 +108,20 @@ def free_port() -> int:
 
 
 @contextmanager
-def server(command: list[str], port: int) -> Iterator[subprocess.Popen[bytes]]:
-    """A server on the first core, ready to be asked."""
-    child = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-    os.sched_setaffinity(child.pid, {0})
+def server(command: list[str], port: int) -> Iterator[int]:
+    """A server on the first core with all that it starts, ready to be asked; its process."""
+    pinned = ["taskset", "-c", "0", *command]
+    child = subprocess.Popen(pinned, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        for _ in range(200):
+        for _ in range(600):
             try:
-                socket.create_connection(("127.0.0.1", port), 0.2).close()
-                break
+                with urlopen(f"http://127.0.0.1:{port}/v1/plans", timeout=5) as answer:
+                    if json.load(answer)["plans"]:
+                        break
             except OSError:
-                time.sleep(0.1)
-        for thread in Path(f"/proc/{child.pid}/task").iterdir():
-            os.sched_setaffinity(int(thread.name), {0})
-        yield child
+                pass
+            time.sleep(0.1)
+        yield child.pid
     finally:
         child.terminate()
         child.wait(60)
@@ -131,52 +140,52 @@ Runs = dict[int, list[Measured]]
 """By the number of connections."""
 
 
-def processor_seconds(child: subprocess.Popen[bytes]) -> float:
-    """Of all its threads since its start."""
-    fields = Path(f"/proc/{child.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+def processor_seconds(process: int) -> float:
+    """Of a process and its children since their start."""
+    ticks = 0
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text(encoding="ascii").rpartition(")")[2].split()
+        except OSError:
+            continue
+        if process in (int(path.parent.name), int(fields[1])):
+            ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
-def measured(
-    child: subprocess.Popen[bytes], port: int, plan: Plan, connections: int, seconds: int
-) -> Measured:
-    path, shape = f"/v1/plans/{plan.hash}/submissions", format_of(plan)
-    before = processor_seconds(child)
-    found = load_by_wrk(port, path, shape, connections, seconds)
-    return Measured(found, (processor_seconds(child) - before) / found.count)
-
-
-def measure_all(command: list[str], port: int, plan: Plan, seconds: int, runs: Runs) -> None:
-    """Every number of connections once, on a server of its own."""
-    with server(command, port) as child:
-        measured(child, port, plan, 16, 1)
+def measure_all(command: list[str], port: int, seconds: int, runs: Runs) -> SubmissionFormat:
+    """Every number of connections once, on a server of its own; the submissions' format."""
+    with server(command, port) as process:
+        url = f"http://127.0.0.1:{port}/v1/plans"
+        (plan,) = json.load(urlopen(url))["plans"]
+        shape = format_of(parse_plan(urlopen(f"{url}/{plan['plan']}").read()))
+        path = f"/v1/plans/{plan['plan']}/submissions"
+        load_by_wrk(port, path, shape, 16, 1)
         for connections in CONNECTIONS:
-            runs[connections].append(measured(child, port, plan, connections, seconds))
-            progress(f"{connections} connections: {runs[connections][-1].load.rate:,.0f}/s")
+            before = processor_seconds(process)
+            found = load_by_wrk(port, path, shape, connections, seconds)
+            spent = processor_seconds(process) - before
+            runs[connections].append(Measured(found, spent / found.count))
+            progress(f"{connections} connections: {found.rate:,.0f}/s")
+    return shape
 
 
-def serve_command(place: Path, plan: Plan, port: int, name: str) -> list[str]:
-    """`krand serve` with a spool of this name."""
-    (place / "plan.json").write_bytes(plan.bytes)
-    command = [sys.executable, "-m", "krand", "serve", "--plan", str(place / "plan.json")]
-    return [*command, "--spool", str(place / name), "--port", str(port)]
-
-
-def intake_section(plan: Plan, quick: bool, place: Path) -> str:
+def intake_section(quick: bool, place: Path) -> str:
     if not has_wrk():
         return "## Intake\n\nSkipped: it is measured with wrk and taskset, which are not installed."
     seconds, repeats = (2, 1) if quick else (10, 3)
     bare: Runs = {number: [] for number in CONNECTIONS}
     full: Runs = {number: [] for number in CONNECTIONS}
     for repeat in range(repeats):  # one after the other: an idle collector tidies its spool
+        port, survey = free_port(), place / f"survey-{repeat}.toml"
+        shutil.copy(EXAMPLE, survey)
+        progress("krand run")
+        command = [sys.executable, "-m", "krand", "run", str(survey), "--yes", "--no-console"]
+        shape = measure_all([*command, "--port", str(port)], port, seconds, full)
+        plan = next(survey.with_suffix(".krand").glob("public/*/plan.json"))
         port = free_port()
         progress("bare framework")
-        measure_all([sys.executable, "-c", BARE, str(port)], port, plan, seconds, bare)
-        port = free_port()
-        progress("collector")
-        command = serve_command(place, plan, port, f"spool-{repeat}")
-        measure_all(command, port, plan, seconds, full)
-    shape = format_of(plan)
+        measure_all([sys.executable, "-c", BARE, str(port), str(plan)], port, seconds, bare)
     about = (
         f"## Intake\n\nThe example browser survey: {shape.messages} messages, {shape.length} bytes"
         f" a submission. wrk sends, medians of {repeats}. The share of the limit is the median rate"
@@ -197,16 +206,16 @@ def rates_table(bare: Runs, full: Runs) -> str:
         where = "" if connections == CONNECTIONS[0] else f", {connections:,} connections"
         busy = f"{processor_of(limit) / processor_of(ours):.2f}"
         rows.append([f"bare framework, nothing stored{where}", *_figures(limit), "", ""])
-        rows.append([f"krand serve, every one on the disk{where}", *_figures(ours), goal, busy])
+        rows.append([f"krand run, every one on the disk{where}", *_figures(ours), goal, busy])
     columns = ["one core", "submissions per second", "p50", "p99", "processor", "failed"]
     return (
         f"{CONNECTIONS[0]} connections where nothing else is said.\n\n"
         + table([*columns, "share of the limit", "by processor"], rows)
         + "\n\n*processor* is the processor time of the server for each submission, and *by"
         " processor* the share of the limit in that time, without waiting for the disk. If other"
-        " programs use the same core, it is the better figure of the two: the collector has two"
-        " threads, so it gets more of a busy core than the bare framework. *failed* counts answers"
-        " of 400 or more and broken connections."
+        " programs use the same core, it is the better figure of the two: krand has two processes,"
+        " so it gets more of a busy core than the bare framework. *failed* counts answers of 400"
+        " or more and broken connections."
     )
 
 
@@ -229,15 +238,13 @@ def _figures(runs: list[Measured]) -> list[str]:
 
 
 def report(quick: bool) -> str:
-    plan = FakeChain(make_plan(read_survey(EXAMPLE))).plan
-    assert length_at(plan, 1) == 54
     with tempfile.TemporaryDirectory(dir=HERE) as folder:
-        intake = intake_section(plan, quick, Path(folder))
+        intake = intake_section(quick, Path(folder))
     about = conditions(
         "python benchmarks/collector.py",
         quick,
         ("krand", "starlette", "uvicorn", "h11"),
-        "The server runs on one core, the load generator on another; every submission is new.",
+        "The server has one core, the load generator another; every submission is new.",
     )
     note = "<!-- Written by benchmarks/collector.py; do not edit. -->"
     head = ["# What taking submissions in costs", note, about]

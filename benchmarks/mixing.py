@@ -9,8 +9,9 @@ Processor time where one core is meant, so that other programs disturb little.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
-import secrets
 import statistics
 import subprocess
 import sys
@@ -22,13 +23,17 @@ from dataclasses import dataclass
 from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from numpy.typing import NDArray
 
 from krand import (
+    Analyst,
     Choice,
     Choices,
+    Mixer,
     Plan,
     Policy,
     Survey,
@@ -37,23 +42,14 @@ from krand import (
     make_plan,
     read_plan,
 )
-from krand.batches.chain import read_chain
 from krand.mixing.crew import AT_A_TIME
-from krand.mixing.keys import MixerKeys, generate_mixer_keys
-from krand.mixing.mixer import (
-    MixedFiles,
-    MixOptions,
-    first_mix,
-    mix_batch,
-    sign_checked_plan,
-)
-from krand.mixing.store import MixerStore, create_store
-from krand.survey.lanes import Lane
+from krand.mixing.mixer import mix
+from krand.wire.keys import generate_signing_key, public_hex
 from krand.wire.layers import SUITE, LayerSealer, layer_info
 from krand.wire.messages import Token
 from running import conditions, progress, run_benchmark, spent, table, verdict
 
-SHARE_GOAL = 0.9
+SHARE_GOAL = 0.85
 OPTIONS = tuple(f"option {number}" for number in range(10))
 
 Rows = NDArray[np.uint8]
@@ -72,22 +68,17 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """A plan with one choice, and the keys of its mixers."""
+    """A plan with one choice, and the opening keys of its mixers; the collector has none."""
 
     plan: Plan
-    keys: tuple[MixerKeys, ...]
+    keys: tuple[X25519PrivateKey | None, ...]
 
-    @property
-    def lane(self) -> Lane:
-        return self.plan.lanes[0]
-
-    def store(self, folder: Path, hop: int) -> Path:
-        """A new one, which has signed the plan: a batch is mixed once."""
-        place = folder / secrets.token_hex(8)
-        create_store(place, f"mixer {hop}", self.keys[hop - 1])
-        with MixerStore(place) as store:
-            sign_checked_plan(store, self.plan)
-        return place
+    def mixed(self, place: int, came: int, batch: Path, output: Path, workers: int) -> int:
+        """One step of the chain in this process; how many messages left."""
+        key = self.keys[place - 1]
+        raw = None if key is None else key.private_bytes_raw()
+        done = mix(self.plan, 1, place, [came], batch, output, key=raw, workers=workers)
+        return done.lanes[0].out
 
 
 @cache
@@ -96,10 +87,19 @@ def chain_of(mixers: int) -> Chain:
     trust = Trust(noise="mixers", mixers=mixers)
     question = Choice(name="asked", choices=Choices(OPTIONS))
     survey = Survey(id="benchmark", policy=policy, questions=(question,), trust=trust)
-    keys = tuple(generate_mixer_keys(int(hop > 1)) for hop in range(1, mixers + 1))
-    mixers_told = tuple(own.described(f"mixer {hop}") for hop, own in enumerate(keys, 1))
-    key = generate_private_key().public_key()
-    return Chain(make_plan(survey).with_parties(mixers_told, key), keys)
+    keys = (None, *(generate_private_key() for _ in range(mixers - 1)))
+    told = tuple(
+        Mixer(
+            name=f"mixer {place}",
+            identity=public_hex(generate_signing_key()),
+            url=f"https://mixer-{place}.example",
+            keys=() if key is None else (public_hex(key),),
+        )
+        for place, key in enumerate(keys, 1)
+    )
+    key, identity = public_hex(generate_private_key()), public_hex(generate_signing_key())
+    analyst = Analyst(key=key, identity=identity)
+    return Chain(make_plan(survey).with_parties(told, analyst), keys)
 
 
 def sealed_messages(task: tuple[bytes, int]) -> bytes:
@@ -122,33 +122,19 @@ def people(chain: Chain, count: int) -> Rows:
     return np.frombuffer(joined, np.uint8).reshape(count, -1)
 
 
-def first_mixed(
-    chain: Chain, messages: Rows, folder: Path, place: Path | None = None
-) -> MixedFiles:
-    with MixerStore(place or chain.store(folder, 1)) as store:
-        return first_mix(store, chain.plan, 1, len(messages), messages, folder / "first")
-
-
-def second_mixer(chain: Chain, files: MixedFiles, folder: Path, workers: int) -> Callable[[], None]:
-    """A run that is ready to begin."""
-    place, out = chain.store(folder, 2), folder / secrets.token_hex(8)
-
-    def run() -> None:
-        with MixerStore(place) as store:
-            options = MixOptions(workers=workers)
-            mix_batch(store, chain.plan, files.data, out, options)
-
-    return run
+def first_mixed(chain: Chain, messages: Rows, folder: Path) -> tuple[Path, int]:
+    """What leaves the collector, and how many messages that are."""
+    came, output = folder / "came", folder / "first"
+    came.write_bytes(messages.tobytes())
+    return output, chain.mixed(1, len(messages), came, output, 1)
 
 
 def compared(
-    bare: Callable[[], object], prepare: Callable[[], Callable[[], object]], repeats: int
+    bare: Callable[[], object], mixing: Callable[[], object], repeats: int
 ) -> tuple[float, float]:
-    """Median processor seconds of both, taken in turns; preparing is not counted."""
-    pairs = [
-        (spent(bare, time.process_time), spent(prepare(), time.process_time))
-        for _ in range(repeats)
-    ]
+    """Median processor seconds of both, taken in turns."""
+    clock = time.process_time
+    pairs = [(spent(bare, clock), spent(mixing, clock)) for _ in range(repeats)]
     first, second = zip(*pairs, strict=True)
     return statistics.median(first), statistics.median(second)
 
@@ -168,27 +154,26 @@ class Compared:
 
 
 def opening(mixers: int, size: Size, folder: Path) -> Compared:
-    """A whole run of mixer 2, everything included, beside opening alone."""
+    """Mixing at place 2, everything included, beside opening alone."""
     chain = chain_of(mixers)
-    files = first_mixed(chain, people(chain, size.opened), folder)
-    count, key = files.link.total("out"), chain.keys[1].opening[1]
-    rows = rows_of(files)
+    batch, count = first_mixed(chain, people(chain, size.opened), folder)
+    key, content = chain.keys[1], batch.read_bytes()
+    assert key is not None
+    length = len(content) // count
+    rows = [content[at : at + length] for at in range(0, len(content), length)]
     info = layer_info(2, bytes.fromhex(chain.plan.hash), 1, 0)
 
     def bare() -> None:
         for row in rows:
             SUITE.decrypt(row, key, info)
 
-    first, second = compared(bare, lambda: second_mixer(chain, files, folder, 1), size.repeats)
+    def mixing() -> object:
+        return chain.mixed(2, count, batch, folder / "second", 1)
+
+    first, second = compared(bare, mixing, size.repeats)
     name = f"mixing one batch, mixer 2 of {mixers}"
     progress(f"{name}: {count / second:,.0f} messages per second")
     return Compared(name, count / first, count / second, SHARE_GOAL)
-
-
-def rows_of(files: MixedFiles) -> list[bytes]:
-    length = files.data.stat().st_size // files.link.total("out")
-    content = files.data.read_bytes()
-    return [content[at : at + length] for at in range(0, len(content), length)]
 
 
 def measured(size: Size) -> list[Compared]:
@@ -219,23 +204,30 @@ def speed_section(found: list[Compared]) -> str:
     ]
     about = (
         "## One core\n\nMessages per second of processor time, medians. *bare* is HPKE by the same"
-        " library in a loop, on the same bytes. A mixer also verifies the chain, reads, hashes,"
-        " looks for repeats, seals dummies, shuffles, writes and records."
+        " library in a loop, on the same bytes. A mixer also reads, looks for repeats, seals"
+        " dummies, shuffles, hashes and writes."
     )
     columns = ["one core", "bare, per second", "krand, per second", "krand ÷ bare", "goal"]
     return f"{about}\n\n{table(columns, rows)}"
 
 
-def peak_of_command(command: list[str]) -> float:
-    """Run a command; the largest sum over it and its children, shared pages divided."""
-    most = 0.0
-    with subprocess.Popen(command) as child:
+def job(**asked: object) -> tuple[dict[str, Any], float]:
+    """What a job of the worker says, and the most memory of it and its children, shared pages
+    divided."""
+    most, line = 0.0, json.dumps({"job": "mix", **asked}, default=str) + "\n"
+    command = [sys.executable, "-m", "krand.site.job"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        child.stdin.write(line.encode())
+        child.stdin.flush()  # it stays open: the job ends when its worker does
         while child.poll() is None:
             most = max(most, family_megabytes(child.pid))
             time.sleep(0.2)
-    if child.returncode:
-        raise SystemExit(f"failed: {' '.join(command)}")
-    return most
+        said = json.loads(child.stdout.read())
+    if "output" not in said:
+        raise SystemExit(f"failed: {said}")
+    return said, most
 
 
 def family_megabytes(parent: int) -> float:
@@ -261,37 +253,35 @@ def proportional_megabytes(process: int) -> float:
 
 def whole_section(size: Size, folder: Path) -> str:
     """From what a collector holds to what the analyst gets."""
-    chain = chain_of(2)
+    chain = chain_of(3)
     progress(f"sealing {size.whole:,} messages")
-    messages = people(chain, size.whole)
+    batch, count, rows, whole, sealed = folder / "came", size.whole, [], 0.0, 0
+    batch.write_bytes(people(chain, count).tobytes())
     plan = folder / "plan.json"
     plan.write_bytes(chain.plan.bytes)
-    place, start = chain.store(folder, 1), time.perf_counter()
-    files = first_mixed(chain, messages, folder, place)
-    first = time.perf_counter() - start
-    progress(f"first mixer: {first:.0f} s")
-    store, out = chain.store(folder, 2), folder / "whole"
-    words = ["mix", "run", files.data, "--plan", plan, "--store", store, "-o", out, "--quiet"]
-    start = time.perf_counter()
-    peak = peak_of_command([sys.executable, "-m", "krand", *map(str, words)])
-    second = time.perf_counter() - start
-    (chain_file,) = out.glob("*.chain.json")
-    link = read_chain(chain_file)[-1].record
-    assert link.people == size.whole
-    assert link.total("out") > size.whole
-    rows = [
-        ["the collector: dummies, shuffle, record, write", f"{first:.1f} s", ""],
-        [
-            f"mixer 2, {os.cpu_count()} processes: krand mix run",
-            f"{second:.1f} s",
-            f"{peak:,.0f} MB: {verdict(peak < MEGABYTES_GOAL)} (< 1 GB)",
-        ],
-        ["both", f"{first + second:.1f} s", ""],
-    ]
+    for place, key in enumerate(chain.keys, 1):
+        work, private = folder / f"work-{place}", folder / f"{place}.key"
+        work.mkdir()
+        if key is not None:
+            private.write_bytes(key.private_bytes_raw())
+            sealed += count
+        asked = {"plan": plan, "number": 1, "place": place, "came": [count], "batch": batch}
+        start = time.perf_counter()
+        said, peak = job(**asked, key=private, work=work)
+        took = time.perf_counter() - start
+        batch.unlink()
+        batch, count, whole = work / "new", said["lanes"][0]["out"], whole + took
+        with batch.open("rb") as stream:
+            assert hashlib.file_digest(stream, "sha256").hexdigest() == said["output"]
+        limit = f"{peak:,.0f} MB: {verdict(peak < MEGABYTES_GOAL)} (< 1 GB)"
+        rows.append([f"mixer {place}", f"{took:.1f} s", limit])
+        progress(f"mixer {place}: {took:.0f} s")
+    rows.append([f"all of them, {sealed:,} layers opened", f"{whole:.1f} s", ""])
     about = (
         f"## {size.whole:,} messages from end to end\n\nFrom what a collector holds to what the"
-        " analyst gets. Memory is the most that all processes had together, without what they"
-        f" share.{fewer(size)}"
+        " analyst gets, by the jobs of three services with"
+        f" {os.cpu_count()} processes each. Memory is the most that all processes had together,"
+        f" without what they share.{fewer(size)}"
     )
     return f"{about}\n\n{table(['step', 'time', 'peak memory'], rows)}"
 

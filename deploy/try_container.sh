@@ -1,7 +1,7 @@
 #!/bin/sh
-# Build deploy/Containerfile without an image registry, run the collector in it, and check that it
-# is ready. From the top of the repository, as root:
-#   deploy/try_container.sh plan.json
+# Build deploy/Containerfile without an image registry, run a survey in it, and check that it is
+# published. From the top of the repository, as root:
+#   deploy/try_container.sh survey.toml
 # Needs podman and mmdebstrap. The base is made of Debian packages from the mirror that apt uses
 # here; KRAND_BASE_TAR names an existing one. Wheels are fetched by this machine's pip, so
 # that its configuration does not get into the image; PYTHON must be of the base's version.
@@ -9,7 +9,7 @@
 # chroot instead, read-only and as the image's user, and the last line says so.
 set -eu
 
-plan=$(realpath "${1:?usage: deploy/try_container.sh plan.json}")
+survey=$(realpath "${1:?usage: deploy/try_container.sh survey.toml}")
 port=${PORT:-18080}
 suite=${SUITE:-bookworm}
 python=${PYTHON:-python3}
@@ -34,50 +34,57 @@ base=${KRAND_BASE_TAR:-$work/base.tar}
 test -f "$base" || mmdebstrap --quiet --variant=minbase --include=python3,python3-venv "$suite" "$base"
 pod import --quiet "$base" localhost/krand-base >/dev/null
 
-mkdir "$work/wheels" "$work/spool"
-chown 10001:10001 "$work/spool"
+mkdir "$work/wheels" "$work/krand"
+cp "$survey" "$work/krand/survey.toml"
+cat >"$work/krand/site.toml" <<SITE
+name = "Container"
+address = "https://survey.example.org"
+listen = "127.0.0.1:$port"
+behind_proxy = true
+surveys = ["survey.toml"]
+SITE
+chown -R 10001:10001 "$work/krand"
 "$python" -m pip wheel --quiet --wheel-dir "$work/wheels" '.[serve]' hatchling
 rm "$work"/wheels/krand-*.whl
 printf '[global]\nno-index = true\nfind-links = /wheels\n' >"$work/pip.conf"
 pod build --isolation=chroot --network=host --layers=false --format docker \
     --build-arg BASE=localhost/krand-base \
     --volume "$work/wheels:/wheels:ro" --volume "$work/pip.conf:/etc/pip.conf:ro" \
-    --file deploy/Containerfile --tag krand-collector .
+    --file deploy/Containerfile --tag krand .
 
 ready() {
     "$python" - "$port" <<'PYTHON'
-import socket, sys, time
+import json, sys, time, urllib.request
 for _ in range(60):
     try:
-        socket.create_connection(("127.0.0.1", int(sys.argv[1])), 4).close()
-        sys.exit()
+        with urllib.request.urlopen(f"http://127.0.0.1:{sys.argv[1]}/v1/plans", timeout=4) as answer:
+            if json.load(answer)["plans"]:
+                sys.exit()
     except OSError:
-        time.sleep(1)
-sys.exit("the collector does not answer")
+        pass
+    time.sleep(1)
+sys.exit("nothing is published")
 PYTHON
 }
-set -- serve --plan /etc/krand/plan.json --spool /var/lib/krand/spool --host 127.0.0.1 --port "$port"
+set -- run /var/lib/krand/site.toml --yes --no-console
 
 if pod --cgroup-manager cgroupfs run --detach --name krand-try --cgroups=disabled --network=host \
     --no-healthcheck --ulimit nofile=1024:1024 --ulimit nproc=1024:1024 \
     --read-only --cap-drop=all --security-opt=no-new-privileges \
-    --volume "$plan:/etc/krand/plan.json:ro" --volume "$work/spool:/var/lib/krand" \
-    krand-collector "$@"
+    --volume "$work/krand:/var/lib/krand" \
+    krand "$@"
 then
     ready
     pod stop krand-try >/dev/null
     how="in a container"
 else
     pod rm --force krand-try >/dev/null 2>&1 || true
-    made=$(pod create --name krand-try krand-collector)
+    made=$(pod create --name krand-try krand)
     unshare --mount sh -eu -c '
-        root=$1 plan=$2 spool=$3
-        shift 3
+        root=$1 folder=$2
+        shift 2
         mount --bind "$root" "$root"
-        mkdir -p "$root/etc/krand"
-        touch "$root/etc/krand/plan.json"
-        mount --bind "$plan" "$root/etc/krand/plan.json"
-        mount --bind "$spool" "$root/var/lib/krand"
+        mount --bind "$folder" "$root/var/lib/krand"
         mount -t proc proc "$root/proc"
         mount --rbind /dev "$root/dev"
         mount -o remount,bind,ro "$root"
@@ -85,7 +92,7 @@ else
             PYTHONDONTWRITEBYTECODE=1 OPENBLAS_NUM_THREADS=1 \
             setpriv --reuid=10001 --regid=10001 --clear-groups --bounding-set=-all --no-new-privs \
             krand "$@"
-    ' sh "$(pod mount "$made")" "$plan" "$work/spool" "$@" &
+    ' sh "$(pod mount "$made")" "$work/krand" "$@" &
     server=$!
     ready
     kill "$server"
@@ -93,5 +100,5 @@ else
     server=
     how="in a chroot of the image (podman cannot start containers here)"
 fi
-find "$work/spool/spool/rounds" -name spool.sqlite -size +0 | grep -q .
-echo "built; the collector answered $how"
+find "$work/krand/krand/rounds" -name spool.sqlite -size +0 | grep -q .
+echo "built; a survey was published $how"

@@ -85,25 +85,13 @@ def form(studio: Studio) -> Image:
 
 
 def _form_site(studio: Studio) -> Path:
-    """What `krand form` writes for the survey with two questions."""
-    from krand import make_plan, read_survey
+    """The form of the survey with two questions."""
+    from krand import make_plan, read_survey, save_form
     from krand.testing import FakeChain
-    from krand.wire.plan_signatures import signature_bytes
 
-    plan, site = studio.folder / "plan.json", studio.folder / "site"
-    chain, signed = (
-        FakeChain(make_plan(read_survey(SURVEYS / "joint.en.toml"))),
-        "collector.sig.json",
-    )
-    plan.write_bytes(chain.plan.bytes)
-    signed.write_bytes(signature_bytes(chain.signatures[0]))
-    told = ("--collector", "https://collector.example.org", "--signature", signed)
-    _krand("form", plan, "-o", site, *told, "--force", "--quiet")
-    return site
-
-
-def _krand(*arguments: object) -> None:
-    subprocess.run([sys.executable, "-m", "krand", *map(str, arguments)], check=True)
+    chain = FakeChain(make_plan(read_survey(SURVEYS / "joint.en.toml")))
+    save_form(chain.plan, studio.folder / "site", chain.signatures, overwrite=True)
+    return studio.folder / "site"
 
 
 class _Quiet(SimpleHTTPRequestHandler):
@@ -124,7 +112,7 @@ def _served(folder: Path) -> Iterator[str]:
 
 
 def planner(studio: Studio) -> Image:
-    """The page of the promise in `krand web`, of the survey of the other pictures."""
+    """The page of the promise in `krand run`, of the survey of the other pictures."""
     from pictures.shooting import Look, opened, shot
 
     with (
@@ -138,26 +126,15 @@ def planner(studio: Studio) -> Image:
 
 @contextmanager
 def console(folder: Path) -> Iterator[str]:
-    """The address of `krand web` with one survey, which runs until it is no longer needed."""
+    """The address of the console with one survey, which runs until it is no longer needed."""
     (folder / "work").mkdir(parents=True)
     shutil.copy(SURVEYS / "sixty.en.toml", folder / "work" / "survey.toml")
-    with running("web", folder) as told:
-        yield told["console"]
-
-
-@contextmanager
-def running(*arguments: object) -> Iterator[dict[str, str]]:
-    """A command that serves on a free port until it is no longer needed, by what it told."""
-    command = [sys.executable, "-m", "krand", *map(str, arguments), "--port", "0", "--json"]
+    command = [sys.executable, "-m", "krand", "run", folder, "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        lines = []
-        for line in process.stdout:
-            lines.append(line)
-            if line.startswith("}"):
-                break
+        events = map(json.loads, process.stdout)
         try:
-            yield json.loads("".join(lines))
+            yield next(event["url"] for event in events if event["event"] == "console")
         finally:
             process.terminate()
 

@@ -96,9 +96,8 @@ def reports(week):
 
 
 # %% [markdown]
-# In earnest, devices send sealed reports, `krand serve` collects them, `krand release` lets a
-# batch out when the crowd is large enough, and `krand tally` counts it. Here one function stands
-# for all of this.
+# In earnest, devices send sealed reports, and `krand run` collects and counts them. Here one
+# function stands for all of this.
 
 # %%
 weeks = [

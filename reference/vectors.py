@@ -436,7 +436,7 @@ def keys_of(plan: dict[str, Any], hops: list[int]) -> Iterator[dict[str, Any]]:
         for number in rounds:
             key = opening_key(hop, number or 1)
             if hop == ANALYST:
-                assert plan["analyst_key"] == public(key)
+                assert plan["analyst"]["key"] == public(key)
             else:
                 assert plan["mixers"][hop - 1]["keys"][number - 1] == public(key)
             yield {"hop": hop, "round": number, "private_key": key.private_bytes_raw().hex()}

@@ -1,7 +1,7 @@
 """The console of a folder, over HTTP in this process, for whoever has the token.
 
-Nothing is started beside it: what plans and what runs a survey are processes of their own, and
-begin only where a test enters the client (`with console:`).
+Nothing is started beside it: what plans is a process of its own, and begins only where a test
+enters the client (`with console:`). The party's worker is there, and does not run.
 """
 
 from __future__ import annotations
@@ -19,16 +19,20 @@ TOKEN = "t0ken-" + "a" * 40
 COOKIE = "krand-token-8090"
 
 
-def console_of(folder: Path, host: str = "127.0.0.1", **options: Any) -> TestClient:
+def console_of(folder: Path, **options: Any) -> TestClient:
     """A browser at the pages of this folder."""
     for component in ("starlette", "uvicorn", "httpx2"):
         require(component)
     from starlette.testclient import TestClient
 
-    # No public name makes the pages without a process: `krand web` serves until it is stopped.
-    from krand.console.app import make_app
+    # No public name makes the pages without a process: `krand run` serves until it is stopped.
+    from krand.console import app
+    from krand.console import folder as files
+    from krand.site.running import Running, site_of_folder
     from krand.web.access import Address
 
-    client = TestClient(make_app(Address(host, 8090, TOKEN), folder), BASE, **options)
+    running = Running(site_of_folder(folder), lambda event: None)
+    address = Address("127.0.0.1", 8090, TOKEN)
+    client = TestClient(app.make_app(address, running, files.Surveys(folder)), BASE, **options)
     client.cookies.set(COOKIE, TOKEN)
     return client

@@ -308,7 +308,7 @@ analysis/checks.py: an assumption that is not stated
 + if False:
 planning/promises.py: another plan of the survey was checked before
 ? planning/test_plan_files.py
-- return replace(plan, analyst_key=None, mixers=()).hash
+- return replace(plan, analyst=None, mixers=()).hash
 + return plan.survey.id
 planning/coalitions.py: people behind refused messages hide nobody
 ? planning/test_plans.py::test_people_behind_refused_messages_hide_nobody
@@ -404,7 +404,7 @@ wire/mixers.py: one party counts as two
 + pass
 wire/mixers.py: a key for two rounds
 ? client/test_vectors.py wire/test_signed.py
-- _check_once("keys", keys if plan.analyst_key is None else [*keys, plan.analyst_key])
+- _check_once("keys", [*keys, plan.analyst.key] if plan.analyst else keys)
 + pass
 wire/mixers.py: a mixer that is not named
 ? wire/test_signed.py client/test_vectors.py
@@ -431,17 +431,17 @@ wire/invitations.py: one code has several texts
 - if code_text(code) == text:
 + if code:
 wire/keys.py: a key that everybody can open with
-? wire/test_keys.py
+? wire/test_signed.py
 - X25519PrivateKey.generate().exchange(key)
 + pass
 wire/keys.py: a private key that others can read
 ? wire/test_keys.py
-- hidden = _staged("output", private_path, private, OWNER_ONLY, cleanup)
-+ hidden = _staged("output", private_path, private, EVERYBODY, cleanup)
+- os.chmod(stream.fileno(), OWNER_ONLY)
++ pass
 wire/keys.py: a key is replaced without being told to
 ? wire/test_keys.py
-- os.link(temporary, path)
-+ os.replace(temporary, path)
+- with complete_file(field, path, replace=False) as stream:
++ with complete_file(field, path, replace=True) as stream:
 client/randomizer.py: an order that is not quite uniform
 ? client/test_vectors.py
 - if word < NOISE_GRID - NOISE_GRID % bound:
@@ -590,10 +590,6 @@ js/form/shown.ts: other bytes than those that are sent
 ? real/browser/test_form.py::test_results_are_what_browsers_said_they_sent
 - (place.textContent ||= toHex(body))
 + (place.textContent ||= toHex(body.subarray(1)))
-js/random.ts: random numbers that come again
-? real/js/test_bundle.py
-- if (isStuck(target) || comesAgain) throw notRandom();
-+ void comesAgain;
 promise.py: a stated bound is never below the proven one
 ? planning/test_plans.py::test_noise_pays_for_what_one_person_can_change
 - delta=_stated(self.delta, policy.delta),
@@ -622,14 +618,38 @@ js/sealing.ts: the keys of every round
 ? real/js/test_vectors.py
 - key: mixer.keys[round - 1] ?? ""
 + key: mixer.keys[0] ?? ""
+wire/mixers.py: an address that opens the page's policy
+? wire/test_signed.py
+- and ADDRESS.fullmatch(mixer.url)):
++ and ADDRESS.match(mixer.url)):
+wire/mixers.py: two parties on one host
+? wire/test_signed.py
+- _check_once("url", [origin_of(mixer.url) for mixer in mixers])
++ _check_once("url", [mixer.url for mixer in mixers])
+wire/mixers.py: an analyst who mixes in secret
+? wire/test_signed.py client/test_vectors.py
+- if plan.analyst and plan.analyst.identity in {
++ if False and plan.analyst.identity in {
+js/plan.ts: an address that opens the page's policy
+? real/js/test_vectors.py
+- && ADDRESS.test(url))) {
++ )) {
+js/plan.ts: an analyst who mixes in secret
+? real/js/test_vectors.py
+- if (identity === analyst.identity && !survey
++ if (!survey && !survey
+js/form/pages.ts: a page from nowhere speaks for a partner
+? real/browser/test_form.py::test_a_page_says_whom_it_comes_from
+- new URL(url).origin === location.origin)
++ new URL(url).origin !== location.origin)
 js/plan.ts: one party counts as two
 ? real/js/test_vectors.py
 - checkOnce("mixers.identity", mixers.map((mixer) => mixer.identity));
 + void mixers;
 js/plan.ts: a key for two rounds
 ? real/js/test_vectors.py
-- checkOnce("mixers.keys", [analystKey, ...mixers.flatMap((mixer) => mixer.keys)]);
-+ void analystKey;
+- checkOnce("mixers.keys", [analyst.key, ...mixers.flatMap((mixer) => mixer.keys)]);
++ void analyst;
 js/plan.ts: lanes that are not those of the survey
 ? real/js/test_vectors.py
 - const fits = offset === end && isWhole
@@ -638,17 +658,14 @@ js/plan.ts: noise that stands nowhere
 ? real/js/test_vectors.py
 - isWhole(each, 1, MOST_NOISE)
 + isWhole(each, 0, MOST_NOISE)
-js/plan.ts: hashes without end
+js/questions.ts: hashes without end
 ? real/js/test_bundle.py
 - Math.min(MOST_HASHES, most)
 + MOST_HASHES * 1e9
 js/plan.ts: a plan without lanes
 ? real/fuzz/test_fuzz.py
--   let plan: Plan;
--   try {
--     plan = build();
-+   const plan = build();
-+   try {
+- throw error instanceof KrandError ? error : wrong(
++ throw error instanceof Error ? error : wrong(
 js/signatures.ts: a mixer that did not sign
 ? real/js/test_vectors.py
 - if (!own.length) {
@@ -737,34 +754,73 @@ randomness/shuffling.py: the order within a pile
 ? randomness/test_shuffling.py
 - yield random.shuffled(_rows(pile.read(), width))
 + yield _rows(pile.read(), width)
-mixing/store.py: the key goes with the batch
+mixing/mixer.py: repeated messages are mixed once
 ? mixing/test_rules.py
-- with self._changed(self.keys.without(mixed.round)):
-+ with self._changed(self.keys):
-mixing/store.py: the key of a round that is closed
+- once = (self._rows[part][~self._again[part]] for part in parts)
++ once = (self._rows[part] for part in parts)
+mixing/mixer.py: the order of messages
+? mixing/test_dummies.py
+- return iter([secure_random().shuffled(rows)])
++ return iter([rows])
+mixing/mixer.py: a batch that nobody could open leaves
 ? mixing/test_rules.py
-- with self._changed(self.keys.without(*rounds)):
-+ with self._changed(self.keys):
-mixing/store.py: an older copy of a store with an anchor
-? mixing/test_rules.py
-- following = None if self._value is None else os.urandom(ANCHOR_BYTES)
-+ following = self._value
-mixing/store.py: two plans with one mixer's keys
-? mixing/test_rules.py
-- if self.plan not in ("", plan.hash):
+- if tried and refused == tried:
 + if False:
-mixing/store.py: a plan that calls a mixer by another name
-? mixing/test_rules.py
-- if self._fact("descriptor", described) != described:
+site/rounds.py: an older copy mixes again
+? site/test_once.py::test_snapshot_adopts
+- if held is not None:
+-                 self.say("adopted")
 + if False:
-mixing/store.py: two runs of one mixer at a time
-? mixing/test_rules.py
-- fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-+ fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-mixing/keys.py: a plan with other keys than the mixer's
-? mixing/test_rules.py
-- if told != (key.public_key().public_bytes_raw().hex(),):
++                 self.say("adopted")
+site/rounds.py: two outputs are shown
+? site/test_once.py::test_snapshot_that_mixed_serves_nothing
+- if held != own:
 + if False:
+site/rounds.py: an output is served while its key is there
+? site/test_once.py::test_once_kills
+-             destroy(self._key)
+-             links = self.links()
++             links = self.links()
+site/rounds.py: a second chain is taken
+? site/test_once.py::test_second_chain
+- if self.row.state is At.WAITING:
+-             links = await self._chain_of(self.place - 1)
++ if self.row.state in (At.WAITING, At.FETCHED):
++             links = await self._chain_of(self.place - 1)
+site/rounds.py: a chain that nobody has signed
+? site/test_once.py::test_not_opened_before
+-             verify_chain(self.plan, links)
++             pass
+site/rounds.py: a batch that its chain does not name
+? site/test_once.py::test_not_opened_before
+- if sha256_of_file(part) != last.output:
++ if False:
+site/rounds.py: what was abandoned is only unlinked
+? site/test_once.py::test_once_kills
+-             if path.name != kept:
+-                 destroy(path)
++             pass
+site/rounds.py: copies are kept for ever
+? site/test_rounds.py::test_the_end_of_all_copies
+-         for kind in KINDS:
+-             destroy(self._file(kind))
++         pass
+site/rounds.py: a round ends as soon as the clock says so
+? site/test_clock.py::test_clock
+- if self.worker.clock.has_passed(self.closes):
++ if self.worker.clock.now() >= self.closes:
+site/clock.py: a clock that went back is believed
+? site/test_clock.py
+- wall >= self._recorded - DAY
++ True
+site/clock.py: a clock that jumped is believed at once
+? site/test_clock.py
+- if abs(wall - steady - self._ahead) > JUMP:
++ if False:
+site/rounds.py: submissions to a round that is not open
+? site/test_rounds.py::test_a_schedule
+- return [Verdict.CLOSED if over else Verdict.REFUSED] * len(bodies)
++ return [Verdict.ACCEPTED] * len(bodies)
 mixing/dummies.py: exact probabilities of dummies
 ? mixing/test_dummies.py
 - np.searchsorted(bounds, words, side="right")
@@ -781,154 +837,122 @@ mixing/dummies.py: a long list is filled up to one number
 ? mixing/test_dummies.py
 - nulls = max(0, lane.padding - int(tokens.sum()))
 + nulls = lane.padding
-mixing/mixer.py: a batch that its chain does not vouch for
-? mixing/test_rules.py
-- if digest != last.output:
-+ if False:
-mixing/mixer.py: a chain that nobody has signed
-? mixing/test_rules.py
-- verify_chain(plan, links)
-+ pass
-mixing/mixer.py: a second batch of a round
-? mixing/test_rules.py
-- if store.of_round(task.round) is not None:
-+ if False:
-mixing/mixer.py: what leaves is recorded first
-? mixing/test_rules.py
-- store.record(mixed)
-+ pass
-mixing/run.py: repeated messages are mixed once
-? mixing/test_rules.py
-- yield chunk[~again[part]]
-+ yield chunk
 batches/batch.py: a copy with another end is a copy
 ? mixing/test_rules.py
 - rows[start : start + DIGESTED_AT_A_TIME, :ENC_BYTES]
 + rows[start : start + DIGESTED_AT_A_TIME, -ENC_BYTES:]
-mixing/run.py: the order of messages
-? mixing/test_dummies.py
-- yield self.random.shuffled(np.concatenate([empty, *chunks]))
-+ yield np.concatenate([empty, *chunks])
-partners/requests.py: a request is good once
-? partners/test_requests.py
-- if nonce in self._used:
-+ if False:
+partners/requests.py: a request of long ago
+? partners/test_fetching.py
+- if found is None or abs(int(found[2]) - now) > LATE_SECONDS:
++ if found is None:
 partners/requests.py: the body is the one that was signed
-? partners/test_requests.py
-- if found != self.body:
+? partners/test_fetching.py
+- digest = hashlib.sha256(body).hexdigest()
++ digest = hashlib.sha256(b"").hexdigest()
+partners/requests.py: a request to somebody else
+? partners/test_fetching.py
+- {"method": method, "recipient": recipient, "path": path, "body": digest, "time": time}
++ {"method": method, "path": path, "body": digest, "time": time}
+partners/identity.py: an address inside, in a link
+? partners/test_fetching.py
+- if not HOST.fullmatch(parts.hostname or "") or parts.scheme == "http":
++ if parts.scheme == "http":
+partners/identity.py: another port, in a link
+? partners/test_fetching.py
+- if parts.port not in (None, HTTPS):
 + if False:
-partners/requests.py: somebody else's name on a request
-? partners/test_requests.py
-- if not Signed(request, bytes.fromhex(given[SIGNATURE])).is_by(given[IDENTITY]):
+partners/fetching.py: a name that leads inside
+? partners/test_fetching.py
+- if not (trusted or here or all(is_public(address) for address in found)):
++ if not (trusted or here or any(is_public(address) for address in found)):
+partners/fetching.py: a name is looked up again
+? partners/test_fetching.py
+- return socket.create_connection((address, port), min(20.0, self.rules.seconds))
++ return socket.create_connection((host, port), min(20.0, self.rules.seconds))
+partners/fetching.py: IPv4 inside IPv6
+? partners/test_fetching.py
+- address = IPv4Address(address.packed[-4:])
++ return True
+partners/fetching.py: a partner that sends a byte now and then
+? partners/test_fetching.py
+- if came[0] < SLOWEST * seconds:
++ if came[0] == 0:
+partners/fetching.py: an endless answer
+? partners/test_fetching.py
+- while len(content) <= most and (piece := response.read1(PIECE)):
++ while piece := response.read1(PIECE):
+partners/fetching.py: a batch that is longer than its chain says
+? partners/test_fetching.py
+- if response.status != PARTIAL or response.length != size - have:
++ if response.status != PARTIAL:
+partners/fetching.py: "none" that nobody signed
+? partners/test_fetching.py
+- if not signed.is_by(self.identity) or any(
++ if any(
+partners/fetching.py: "none" for another question
+? partners/test_fetching.py
+- getattr(record, name) != value for name, value in expected.items()
++ False for name, value in expected.items()
+partners/service.py: who is no party of a plan asks for its links
+? partners/test_fetching.py
+- if plan is None or identity not in _parties(plan):
++ if plan is None:
+partners/pairing.py: a second plan waits for the operator
+? partners/test_pairing.py
+- if any(each.signature for each in earlier):
 + if False:
-partners/requests.py: a nonce that nobody gave
-? partners/test_requests.py
-- if not hmac.compare_digest(code, self._code(content)):
-+ if False:
-partners/endpoints.py: a stranger sends a batch
-? partners/test_requests.py
-- if receiver.uploads(parts["plan"]).sender != identity:
-+ if False:
-partners/mixer_service.py: a stranger asks for the keys that are left
-? partners/test_requests.py
-- if identity not in {station.identity for station in route_in(pairing).record.stations}:
-+ if False:
-partners/mixer_service.py: keys are erased by date
-? partners/test_passing.py
-- if today > until and left:
-+ if False:
-partners/tls.py: a certificate of another identity
-? partners/test_identity.py
-- context.load_verify_locations(cadata=_authority(public))
-+ context.verify_mode = ssl.CERT_NONE
-partners/joining.py: a forged link sets up a mixer
-? partners/test_identity.py
-- if secrets.compare_digest(one.code, said.code)
-+ if one.code[:8] == said.code[:8]
-partners/uploads.py: a batch appears before it is whole
-? partners/test_passing.py
-- if part.hash.hexdigest() == link.output:
-+ if part.offset:
-partners/uploads.py: two batches of a round arrive
-? partners/test_passing.py
-- elif read_whole("chain", path) != content:
+partners/pairing.py: whom a policy does not list
+? partners/test_pairing.py
+- if (accepted := policy.accepts(organiser)) is False:
++ if (accepted := policy.accepts(organiser)) is False and False:
+partners/pairing.py: strangers fill the list
+? partners/test_pairing.py
+- elif len(self._found("state = ?", Stage.WAITING)) >= MOST_WAITING:
 + elif False:
-partners/documents.py: a receipt that somebody else signed
-? partners/test_passing.py
-- if not signed.is_by(station.identity):
+partners/pairing.py: one identity asks and asks
+? partners/test_pairing.py
+- if len(opened) - replaced >= MOST_OPEN:
 + if False:
-partners/passing.py: a batch is removed before there is a receipt
-? partners/test_passing.py
-- if link is not None and _name_of(link) in received:
-+ if link is not None and _name_of(link) in known:
-partners/passing.py: an older copy mixes what has left
-? partners/test_passing.py
-- if has_it:
-+ if False:
-partners/clock.py: a clock that somebody set
-? partners/test_passing.py
-- if abs(found - expected) <= DAY_SECONDS:
-+ if True:
-partners/signing.py: keys in a second plan
-? partners/test_signing.py
-- if pairing.plan not in ("", plan.hash):
-+ if False:
-partners/signing.py: keys for a survey in a plan of another
-? partners/test_signing.py
-- if plan.survey != survey_in(pairing.survey):
-+ if False:
-partners/signing.py: one identity asks and asks
-? partners/test_signing.py
-- if sum(each.stage in OPEN for each in own) >= MOST_OPEN:
-+ if False:
-partners/signing.py: unused keys go when others come
-? partners/test_signing.py
-- self._replace_earlier(pairing)
+partners/pairing.py: unused keys go when others come
+? partners/test_pairing.py
+- _destroy_folder(self._key_folder(row))
 + pass
-partners/signing.py: a second plan waits for the operator
+partners/pairing.py: somebody set the clock
 ? partners/test_pairing.py
-- stage = Stage.CHECKING if self._is_first(pairing) else Stage.SECOND
-+ stage = Stage.CHECKING
-partners/signing.py: whom a policy does not list
-? partners/test_pairing.py
-- if decision is Decision.REFUSED:
+- if today == self._tidied or not has_passed(began):
++ if today == self._tidied:
+partners/pairing.py: keys in a second plan
+? partners/test_plans.py
+- if row.plan:
++ if False:
+partners/pairing.py: keys in a second plan, by an older database
+? partners/test_plans.py
+- move(pending, own)  # from now on they are this plan's, whatever the database says
++ import shutil; shutil.copytree(pending, own, dirs_exist_ok=True)
+partners/pairing.py: keys for a survey in a plan of another
+? partners/test_plans.py
+- ("survey", survey, asked_for),
++ ("survey", plan.survey.id, wanted.survey["id"]),
+partners/pairing.py: a plan of another organiser
+? partners/test_plans.py
+- ("organiser", (collector.identity, collector.url), (row.organiser, wanted.url)),
++ ("organiser", 0, 0),
+partners/pairing.py: two plans of one organiser are computed
+? partners/test_plans.py
+- if self._found("organiser = ? AND content IS NOT NULL", row.organiser):
 + if False:
 partners/policy.py: limits of a promise
 ? partners/test_pairing.py
 - if most is not None and not value <= most:
 + if False:
-partners/pairing.py: keys of somebody else
-? partners/test_pairing.py
-- if mixer.identity != partner.identity:
+partners/policy.py: a promise that is not kept
+? partners/test_plans.py
+- recompute_promise(read_plan(path))
++ read_plan(path)
+partners/organising.py: a survey is edited while its partners sign
+? partners/test_organising.py
+- if known and not told:
 + if False:
-partners/pairing.py: a forged signature of a plan
-? partners/test_pairing.py
-- if not is_valid(plan, plan.mixers[partner.hop - 1], signature):
-+ if False:
-partners/records.py: an older copy of the list of plans
-? partners/test_signing.py
-- self._check_anchor()
-+ pass
-mixing/mixer.py: a batch is written through a link
-? collector/test_release.py
-- if path.is_symlink():
-+ if False:
-mixing/mixer.py: another file is taken for the batch
-? collector/test_release.py
-- if sha256_of_file(path) != mixed.output:
-+ if False:
-collector/release.py: another mixer's store closes a round
-? collector/test_release.py
-- if check_plan(mixer, spool.plan) != 1:
-+ if False:
-collector/release.py: a batch is written while its spool can be mixed again
-? collector/test_release.py collector/test_model.py
--         spool.forget()
-+         pass
-collector/release.py: what is mixed stays beside the spool
-? collector/test_release.py collector/test_model.py
-- destroy(came)
-+ came.exists()
 collector/spool.py: a batch of one person too few
 ? collector/test_spool.py collector/test_release.py::test_who_is_counted
 - enough = people >= self.plan.smallest_batch
@@ -966,7 +990,7 @@ collector/spool.py: what was lost is not noticed
 - if (ids, found) != (people, wanted if people else {}):
 + if False:
 collector/spool.py: what is lost with its file begins anew
-? collector/test_spool.py collector/test_folder.py
+? collector/test_spool.py
 - if self._kind() and not (found and self.path.stat().st_size):
 + if False:
 collector/spool.py: a file with a second name elsewhere
@@ -993,17 +1017,13 @@ storage.py: others may write to the folder
 ? collector/test_spool.py
 - if os.name == "posix" and found.st_mode & OTHERS_WRITE:
 + if False:
-collector/release.py: a folder from which everybody may remove the batch
-? collector/test_release.py
-- if os.name == "posix" and mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
-+ if False:
 collector/intake.py: who was not stored is acknowledged
 ? collector/test_http.py::test_a_disk_without_room_acknowledges_nobody_until_there_is_some
 - stored = iter([Verdict.UNAVAILABLE] * len(fresh))
 + stored = iter([Verdict.ACCEPTED] * len(fresh))
 collector/intake.py: the last day is over
 ? collector/test_http.py::test_after_the_last_day_only_retries_are_answered
-- taking=not self._is_over())
+- taking=self._is_taking())
 + taking=True)
 collector/intake.py: submissions without an invitation
 ? collector/test_invitations.py
@@ -1013,30 +1033,46 @@ collector/intake.py: an invitation counts as used at once
 ? collector/test_invitations.py
 - "used" if said is Verdict.KNOWN and name not in self._newest else
 + "used" if said is Verdict.KNOWN else
-collector/http.py: pages of other origins
+site/listener.py: pages of other origins
 ? collector/test_http.py
-- allow_origins=origins,
+- allow_origins=about.origins,
 + allow_origins=["*"],
-collector/http.py: bodies without end fill the memory
+site/listener.py: bodies without end fill the memory
 ? collector/test_http.py
-- if headers["content-length"] != str(length):
+- if int(length) > most or (exactly and int(length) != most):
 + if False:
-collector/http.py: bodies in endless pieces fill the memory
+site/listener.py: bodies in endless pieces fill the memory
 ? collector/test_http.py
-- if "content-length" not in headers or "transfer-encoding" in headers:
-+ if "content-length" not in headers:
-collector/http.py: what is sent ahead fills the memory
+- if not length.isdecimal() or "transfer-encoding" in headers:
++ if not length.isdecimal():
+web/server.py: what is sent ahead fills the memory
 ? collector/test_http.py
 - if self.conn.their_state is h11.DONE:
 + if False:
-collector/http.py: a refusal waits for the rest of a body
+site/listener.py: a refusal waits for the rest of a body
 ? collector/test_http.py
-- status, {**CLOSE, **(headers or {})})
-+ status, {**(headers or {})})
-collector/serving.py: addresses in the log
-? collector/test_privacy.py
-- "access_log": False,
-+ "access_log": True,
+- {**CLOSE, **(headers or {})}
++ {**(headers or {})}
+site/listener.py: a batch for every party
+? collector/test_http.py
+- if about is None or about.parties[about.place :][:1] != (asking,):
++ if about is None:
+site/listener.py: requests that nobody signed
+? collector/test_http.py
+- return identity if identity in about.parties else self._unsigned()
++ return identity or about.parties[0]
+site/frames.py: somebody else's verdict
+? collector/test_http.py
+- _tell(answer, said[place * size :][:size])
++ _tell(answer, said[:size])
+site/walls.py: a listener without walls
+? real/processes/test_listener.py::test_whoever_takes_over_the_listener_gets_and_changes_nothing
+- _done(libc.syscall(RESTRICT_SELF, rules, 0))
++ pass
+site/control.py: whoever reaches the socket is the operator
+? real/processes/test_listener.py::test_whoever_takes_over_the_listener_gets_and_changes_nothing
+- secrets.compare_digest(str(values.pop("key", "")), word):
++ values.pop("key", "") is not None:
 batches/chain.py: a link that another mixer signed
 ? batches/test_links.py
 - if not signed.is_by(mixer.identity):
@@ -1129,22 +1165,6 @@ analysis/verification/results.py: a broken promise that is said to be kept
 ? test_forge.py::test_what_is_claimed_is_caught_by_its_own_check
 - [] if kept == told else
 + [] if True else
-site/checks.py: signatures of a plan are looked at
-? site/test_site.py
-- for check in (_check_signed, *((_check_store,) if thorough else ())):
-+ for check in (_check_store,) if thorough else ():
-site/checks.py: another plan than the published one
-? real/processes/test_site.py
-- if published != plan.hash:
-+ if False:
-site/making.py: three mixers in one hand
-? site/test_site.py
-- if survey.trust.mixers > 1:
-+ if False:
-site/site_file.py: two surveys in one folder
-? site/test_site.py
-- if place in places:
-+ if False:
 analysis/verification/results.py: results that claim more than remains
 ? test_forge.py
 - one < other and not same(one, other, other))
@@ -1333,29 +1353,45 @@ report/labels.py: names of answers in another order
 ? report/test_report.py::test_a_survey_is_shown_in_another_of_its_languages
 - answers[question.name] = dict(zip(map(named.position_name, places), names, strict=True))
 + answers[question.name] = dict(zip(map(question.position_name, places), names, strict=True))
+site/running.py: a survey that was edited since it was published
+? real/processes/test_site.py::test_a_survey_file_is_enough_whoever_is_killed
+- if survey.changed(trust=trust, closes=survey.closes or made.closes) != made:
++ if False:
+site/site_file.py: people and partners without TLS
+? site/test_site.py
+- if not is_loopback(self.listen.host) and not self.behind_proxy:
++ if False:
+site/site_file.py: a console that others reach
+? site/test_site.py
+- if not is_loopback(self.console.host):
++ if False:
+cli/commands/run.py: a survey is closed without asking
+? real/processes/test_site.py::test_too_few_end_it_without_results
+- if not yes:
++ if False:
+cli/commands/run.py: silence is a yes
+? site/test_site.py::test_nothing_is_published_unasked
+- if not click.confirm(question, err=True):
++ if click.confirm(question, err=True) is None:
 console/published.py: a survey with mistakes is published
 ? console/test_console.py
-- if mistakes_in(place, draft.text):
+- if mistakes_in(place, place.read().text):
 + if False:
-console/mailing.py: a list of addresses is open to all
-? real/mail/test_mail.py::test_the_console_mails_everybody_once
-- os.chmod(stream.fileno(), OWNER_ONLY)
-+ os.chmod(stream.fileno(), 0o644)
 console/folder.py: what somebody else wrote is lost
 ? console/test_console.py::test_the_second_writer_is_told
 - if base is not None and now.base != base:
 + if False:
 console/folder.py: folders beside those of surveys
 ? console/test_console.py
-- return place if NAME.fullmatch(name) and place.file.is_file() else None
-+ return place if place.file.is_file() else None
+- found = sorted(path for path in self.path.iterdir() if NAME.fullmatch(path.name))
++ found = sorted(self.path.iterdir())
 console/editing.py: groups of questions that the form does not show
 ? console/test_console.py
 - if len(group.get("questions", [])) != 2:
 + if len(group.get("questions", [])) > 9:
 web/guard.py: pages without the token
 ? web/test_web.py
-- entered = known or is_same(given, self._token)
+- entered = known or is_same(given, self._address.token)
 + entered = known or bool(given)
 web/guard.py: forms of other pages
 ? web/test_web.py
@@ -1371,12 +1407,8 @@ web/guard.py: scripts read the token
 + httponly=False,
 web/access.py: a name that points here
 ? web/test_web.py
-- return name in LOCAL_NAMES
+- return text.partition(":")[0] in LOCAL_NAMES
 + return True
-web/access.py: a token that can be guessed
-? web/test_web.py
-- TOKEN = re.compile(r"[A-Za-z0-9_-]{32,256}")
-+ TOKEN = re.compile(r"[A-Za-z0-9_-]{0,256}")
 cli/commands/verify.py: a check that failed
 ? test_forge.py::test_the_command_says_what_was_checked
 - context.exit(CHECK_FAILED)
@@ -1385,14 +1417,6 @@ cli/options.py: a plan that promises too much
 ? planning/test_plan_files.py::test_no_command_takes_a_plan_with_less_noise_than_it_promises
 - check_promise(plan)
 + pass
-cli/closing.py: a survey is closed without asking
-? end_to_end/test_journeys.py::test_everybody_is_counted_once_and_a_crowd_is_needed
-- if not yes:
-+ if False:
-cli/closing.py: silence is a yes
-? end_to_end/test_journeys.py::test_everybody_is_counted_once_and_a_crowd_is_needed
-- if not click.confirm("Close it?", err=True):
-+ if click.confirm("Close it?", err=True) is None:
 cli/main.py: a command that was interrupted has done its work
 ? cli/test_every_command.py
 - code = INTERRUPTED
@@ -1405,10 +1429,6 @@ cli/main.py: an error writes commands to the terminal
 ? cli/test_hostile_files.py
 - {visible(explain(failure))}
 + {explain(failure)}
-cli/options.py: a passphrase that is not asked for
-? cli/test_every_command.py::test_a_key_is_locked_by_a_passphrase
-- return os.fsencode(os.environ[variable])
-+ return None
 cli/numbers.py: a count that is not whole
 ? cli/test_numbers.py
 - if value.adjusted() > _MAX_DIGITS or value != value.to_integral_value():
@@ -1417,10 +1437,6 @@ cli/numbers.py: thousands and millions
 ? cli/test_numbers.py
 - _SCALE = {"": 1, "k": 10**3, "m": 10**6,
 + _SCALE = {"": 1, "k": 10**3, "m": 10**3,
-cli/commands/keygen.py: a key that is replaced is lost
-? cli/test_writing_over.py
-- secret, overwrite=force)
-+ secret, overwrite=True)
 cli/commands/randomize.py: two draws of one table
 ? cli/test_what_commands_say.py::test_randomizing_a_table
 - again=again,
@@ -1428,10 +1444,6 @@ cli/commands/randomize.py: two draws of one table
 cli/commands/randomize.py: answers are read in another language
 ? cli/test_what_commands_say.py::test_a_table_in_one_language_is_counted_in_its_words
 - plan = plan.in_language(language)
-+ pass
-cli/commands/plan.py: mixers that do not belong to the survey
-? cli/test_refusals.py::test_mixers_that_do_not_fit_are_refused
-- check_mixers(made)
 + pass
 cli/commands/plan.py: a plan is replaced by another one
 ? cli/test_writing_over.py

@@ -193,14 +193,14 @@ class _Guard:
     def _answer(self, listener: int) -> None:
         notice = bytearray(NOTICE.size)
         fcntl.ioctl(listener, RECEIVE, notice)
-        call, _, _, number, *rest = NOTICE.unpack(notice)
-        verdict = self._verdict(self._names[number], rest[2:])
+        call, caller, _, number, *rest = NOTICE.unpack(notice)
+        verdict = self._verdict(caller, self._names[number], rest[2:])
         answer = (call, 0, verdict, 0) if verdict else (call, 0, 0, CONTINUE)
         fcntl.ioctl(listener, SEND, bytearray(ANSWER.pack(*answer)))
 
-    def _verdict(self, name: str, arguments: Sequence[int]) -> int:
-        """0 to go on, or an error."""
-        faults, found = self._faults, _changed(self._child, name, arguments)
+    def _verdict(self, caller: int, name: str, arguments: Sequence[int]) -> int:
+        """0 to go on, or an error; the caller may be a process that the child has started."""
+        faults, found = self._faults, _changed(caller, name, arguments)
         if found is None or not found[1].startswith(faults.under):
             return 0
         if len(self._held) + 1 == faults.stop_at:
@@ -210,8 +210,9 @@ class _Guard:
         return -errno.EROFS if late and name not in HARMLESS else 0
 
 
-def _changed(child: int, name: str, arguments: Sequence[int]) -> Held | None:
-    """The call and its file; of a path beside a handle, the folder; None if nothing changes."""
+def _changed(caller: int, name: str, arguments: Sequence[int]) -> Held | None:
+    """The call and its file; of a path beside a handle, the folder; None if nothing changes, or
+    nobody may look into the caller."""
     if name == "openat" and not arguments[2] & TO_WRITE:
         return None
     if name in BY_HANDLE or name in ("unlinkat", "mkdirat", "openat"):
@@ -220,25 +221,25 @@ def _changed(child: int, name: str, arguments: Sequence[int]) -> Held | None:
         handle = arguments[2]
     else:  # a path alone
         handle = HERE
-    if handle & 0xFFFFFFFF == HERE:
-        return name, _path(child, arguments, name)
     try:
-        return name, os.readlink(f"/proc/{child}/fd/{handle & 0xFFFFFFFF}")
+        if handle & 0xFFFFFFFF == HERE:
+            return name, _path(caller, arguments, name)
+        return name, os.readlink(f"/proc/{caller}/fd/{handle & 0xFFFFFFFF}")
     except OSError:
         return None
 
 
-def _path(child: int, arguments: Sequence[int], name: str) -> str:
-    """The path that is changed, read from the child's memory."""
+def _path(caller: int, arguments: Sequence[int], name: str) -> str:
+    """The path that is changed, read from the caller's memory."""
     places = {"linkat": 3, "renameat": 3, "renameat2": 3, "link": 1, "rename": 1}
     place = places.get(name, 1 if name.endswith("at") else 0)
-    with open(f"/proc/{child}/mem", "rb") as memory:
+    with open(f"/proc/{caller}/mem", "rb") as memory:
         memory.seek(arguments[place])
         content = memory.read(1)
         while not content.endswith(b"\0"):
             content += memory.read(1)
     path = os.fsdecode(content[:-1])
-    return path if os.path.isabs(path) else os.path.join(os.readlink(f"/proc/{child}/cwd"), path)
+    return path if os.path.isabs(path) else os.path.join(os.readlink(f"/proc/{caller}/cwd"), path)
 
 
 # Lives.

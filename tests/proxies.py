@@ -7,6 +7,7 @@ import socket
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 from chaos import free_port, until
@@ -22,12 +23,21 @@ def nginx(behind: int, place: Path) -> Iterator[str]:
     made = [require_program("openssl"), "req", "-x509", "-newkey", "rsa:2048", "-nodes"]
     made += ["-keyout", str(key), "-out", str(pem), "-subj", "/CN=localhost"]
     subprocess.run(made, check=True, capture_output=True)
+    file = nginx_file(place, f"127.0.0.1:{port} ssl", behind, pem)
+    log = str(place / "nginx.log")
+    command = [require_program("nginx"), "-c", str(file), "-p", str(place), "-e", log]
+    with running(command, place / "nginx.log", partial(_listens, port)):
+        yield f"https://127.0.0.1:{port}"
+
+
+def nginx_file(place: Path, listen: str, behind: int, certificate: Path) -> Path:
+    """The example of nginx, for these ports; the key is beside the certificate."""
     text = _changed(
         (DEPLOY / "nginx.conf").read_text(encoding="utf-8"),
         {
-            "listen 443 ssl;": f"listen 127.0.0.1:{port} ssl;",
-            "/etc/ssl/survey.pem": str(pem),
-            "/etc/ssl/survey.key": str(key),
+            "listen 443 ssl;": f"listen {listen};",
+            "/etc/ssl/survey.pem": str(certificate),
+            "/etc/ssl/survey.key": str(certificate.with_suffix(".key")),
             "127.0.0.1:8080": f"127.0.0.1:{behind}",
             "http {\n": "http {\n"
             + "".join(
@@ -39,10 +49,7 @@ def nginx(behind: int, place: Path) -> Iterator[str]:
     own = f"daemon off;\npid {place}/nginx.pid;\n{'user root;' if os.geteuid() == 0 else ''}\n"
     file = place / "nginx.conf"
     file.write_text(own + text, encoding="utf-8")
-    log = str(place / "nginx.log")
-    command = [require_program("nginx"), "-c", str(file), "-p", str(place), "-e", log]
-    with _running(command, place / "nginx.log", port):
-        yield f"https://127.0.0.1:{port}"
+    return file
 
 
 @contextmanager
@@ -60,7 +67,8 @@ def caddy(behind: int, place: Path) -> Iterator[str]:
     file = place / "Caddyfile"
     file.write_text(text, encoding="utf-8")
     command = [require_program("caddy"), "run", "--adapter", "caddyfile", "--config", str(file)]
-    with _running(command, place / "caddy.log", port, {"HOME": str(place)}):
+    beside = partial(_listens, port)
+    with running(command, place / "caddy.log", beside, {"HOME": str(place)}):
         yield f"http://127.0.0.1:{port}"
 
 
@@ -77,21 +85,25 @@ def _changed(text: str, changes: dict[str, str]) -> str:
     return text
 
 
+def _listens(port: int) -> bool:
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port), 5):
+        return True
+    return False
+
+
 @contextmanager
-def _running(
-    command: list[str], log: Path, port: int, more: dict[str, str] | None = None
+def running(
+    command: list[str],
+    log: Path,
+    is_there: Callable[[], bool],
+    more: dict[str, str] | None = None,
 ) -> Iterator[None]:
+    """A proxy, from when it is there to the end of the block."""
     with log.open("w", encoding="utf-8") as stream:
         environment = {**os.environ, **(more or {})}
         process = subprocess.Popen(command, stdout=stream, stderr=stream, env=environment)
-
-    def listens() -> bool:
-        with suppress(OSError), socket.create_connection(("127.0.0.1", port), 5):
-            return True
-        return False
-
     try:
-        until(lambda: process.poll() is not None or listens())
+        until(lambda: process.poll() is not None or is_there())
         assert process.poll() is None, log.read_text(encoding="utf-8")
         yield
     finally:

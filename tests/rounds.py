@@ -1,12 +1,12 @@
-"""One round at a collector, as others touch it: by HTTP, by commands, by its files.
+"""One round at a collector, as others touch it: by HTTP, by its files, by its operator.
 
 What people send has random bytes where sealed messages would be. A collector cannot tell, and a
-test finds each of them again: in its folder, and in what it releases.
+test finds each of them again: in its folder, and in what leaves.
 """
 
 from __future__ import annotations
 
-import copy
+import asyncio
 import hashlib
 import http.client
 import json
@@ -14,36 +14,22 @@ import shutil
 import signal
 import socket
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Coroutine, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-import krand
-import steps
-import world
-from chaos import PATIENCE, files_in, until
-from command_line import refused, told
+from chaos import PATIENCE, files_in
+from parties import Chain, Party
+from parties import until as until_it
 
-# Without a process: `krand.run_collector` has no invitations, origins, signatures or last day.
-from krand.collector import intake, invitations, serving, spool
-from krand.testing import FakeCollector
+T = TypeVar("T")
 
 OCTETS = {"Content-Type": "application/octet-stream"}
 HEAD = 1 + 2 + 16
 """A submission begins with version, round and id; the rest are messages of one length."""
-
-
-class Recorder(FakeCollector):
-    """Keeps what a device sends."""
-
-    body = b""
-
-    def post(self, url: str, body: bytes) -> Any:
-        self.body = body
-        return super().post(url, body)
 
 
 class Answer(NamedTuple):
@@ -64,41 +50,30 @@ ACCEPTED, KNOWN, CLOSED = (202, "accepted"), (202, "known"), (410, "round")
 
 
 class Round:
-    """The round of a study, and what people send to it."""
+    """A round of a party's only plan, and what people send to it."""
 
-    def __init__(self, study: steps.Study) -> None:
-        self.study, self.plan = study, study.plan
-        self.spool, self.out = study.spool(), study.leaving()
+    def __init__(self, at: Path, chain: Chain) -> None:
+        self.at, self.chain, self.plan = at, chain, chain.plan
+        self.party = chain.parties[0]
+        self.spool = self.party.at
         self.root = f"/v1/plans/{self.plan.hash}"
         self.way_in = f"{self.root}/submissions"
+        self._serving: tuple[asyncio.AbstractEventLoop, Any] | None = None
 
     @classmethod
     def begun(cls, folder: Path, survey: str = "tiny", **changes: Any) -> Round:
-        """A new one in a folder; all have the same plan and keys, which are made once.
-
-        `changes` of the survey make another plan.
-        """
-        if changes:
-            return cls(steps.published(folder, survey, **changes))
-        kept = world.once(f"published-{survey}", lambda at: steps.published(at, survey) and None)
-        return cls(steps.Study(shutil.copytree(kept, folder, dirs_exist_ok=True)))
+        """A new one in a folder; `changes` are those of the survey."""
+        return cls(folder, Chain.made(folder, survey, **changes))
 
     def copied(self, folder: Path) -> Round:
         """The same as it is now, in another folder."""
-        other = copy.copy(self)
-        other.study = steps.Study(shutil.copytree(self.study.at, folder))
-        other.spool, other.out = other.study.spool(), other.study.leaving()
-        return other
-
-    def sent(self, **invitation: str) -> bytes:
-        """What a new device sends, in earnest."""
-        device = Recorder(self.plan)
-        self.study.client(url=device.url, transport=device).submit({}, **invitation)
-        return device.body
+        shutil.copytree(self.at, folder, ignore=lambda _, names: {"control"} & {*names})
+        parties = [Party(folder / each.at.name, each.port) for each in self.chain.parties]
+        return Round(folder, Chain(folder, self.plan, parties))
 
     @cached_property
     def _sample(self) -> bytes:
-        return self.sent()
+        return self.chain.body()
 
     def body(self, number: int, id_of: int | None = None) -> bytes:
         """What the person of this number sends, the same each time; under somebody's id."""
@@ -118,69 +93,102 @@ class Round:
 
     @contextmanager
     def served(self, **given: Any) -> Iterator[Collector]:
-        """The collector, in a thread of this process; `given` are options of the command."""
-        invited = given.pop("invitations", None)
-        known = invitations.check_invitations(self.plan, invited, 1)
-        with closing(serving.listen("127.0.0.1", 0)) as listener:
-            kept = spool.Spool(self.spool, self.plan)
-            taking = intake.Serving(intake.Intake(kept, known), **given)
-            server = serving.make_server(taking.application)
-            thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-            thread.start()
+        """The collector, in a thread of this process; `given` are settings of a party."""
+        begun, ended, failed = threading.Event(), list[asyncio.Event](), list[BaseException]()
+
+        async def live() -> None:
+            ended.append(asyncio.Event())
             try:
-                until(lambda: server.started or not thread.is_alive())
-                yield Collector(self, listener.getsockname()[1])
+                async with self.party.running({}, **given) as worker:
+                    self._serving = asyncio.get_running_loop(), worker
+                    await until_it(lambda: self._has_begun(worker))
+                    begun.set()
+                    await ended[0].wait()
+            except BaseException as error:
+                failed.append(error)
             finally:
-                server.should_exit = True
-                thread.join()
+                begun.set()
 
-    def close(self, *more: object) -> dict[str, Any]:
-        """Close the round and release it: what the command told."""
-        return told(*self.study.release(), "--close --yes", *more, at=self.study.at)
+        thread = threading.Thread(target=asyncio.run, args=(live(),))
+        thread.start()
+        begun.wait()
+        try:
+            if failed:
+                raise failed[0]
+            yield Collector(self, self.party.port or 0)
+        finally:
+            if self._serving is not None:
+                self._serving[0].call_soon_threadsafe(ended[0].set)
+            thread.join()
+            self._serving = None
+        if failed:
+            raise failed[0]
 
-    def release(self) -> dict[str, Any]:
-        """Go on with a release that was interrupted."""
-        return told(*self.study.release(), at=self.study.at)
+    def _has_begun(self, worker: Any) -> bool:
+        """Whether it answers, and the round is as it was left."""
+        with suppress(OSError):
+            socket.create_connection(("127.0.0.1", self.party.port or 0), PATIENCE).close()
+            current = worker.rounds[self.plan.hash, 1]
+            return bool(current.spool) or current.row.state != "WAITING"
+        return False
 
-    def refusal(self, *more: object, code: int = 2) -> dict[str, Any]:
-        """The error of a closing that must be refused."""
-        words = (*self.study.release(), "--close --yes", *more)
-        return refused(*words, at=self.study.at, code=code)
+    def close(self, *, erase: bool = False) -> dict[str, Any]:
+        """Close the round, and wait until its batch has left or it was erased."""
+        if self._serving is None:
+            with self.served():
+                return self.close(erase=erase)
+        loop, worker = self._serving
+
+        async def close() -> dict[str, Any]:
+            closed: dict[str, Any] = worker.close(erase=erase)
+            current = worker.rounds[self.plan.hash, 1]
+            await until_it(lambda: current.left.is_set() or current.trouble, lambda: current.state)
+            return {"people": current.people, "state": current.state, **closed}
+
+        return self._in(loop, close())
+
+    @staticmethod
+    def _in(loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(work, loop).result(PATIENCE)
+
+    @property
+    def public(self) -> Path:
+        """What others may fetch."""
+        return self.party.at / "public" / self.plan.hash
 
     def released(self) -> dict[str, bytes]:
         """The files that have left."""
-        return files_in(self.out) if self.out.exists() else {}
+        found = (self.public / name for name in ("1.batch", "1.chain"))
+        return {path.name: path.read_bytes() for path in found if path.exists()}
 
     def check_released(self, people: Iterable[int], perhaps: Iterable[int] = ()) -> None:
         """All messages of these people have left once, and nobody else's, but perhaps of some."""
-        content, wanted, others = b"\0".join(self.released().values()), [*people], [*perhaps]
+        content, wanted, others = self.released()["1.batch"], [*people], [*perhaps]
         found = {n: [content.count(one) for one in self.messages(n)] for n in (*wanted, *others)}
         each = self.plan.messages
         wrong = {n: found[n] for n in wanted if found[n] != [1] * each}
         assert not wrong, f"how often messages of people have left: {wrong}"
         more = sum(found[n] == [1] * each for n in others)
-        ((count, messages),) = self.counted()
-        assert (count, messages) == (len(wanted) + more, each * (len(wanted) + more)), (
-            f"{count} people with {messages} messages have left"
-        )
-
-    def counted(self) -> list[tuple[int, int]]:
-        """People and messages of every batch, as the collector has signed them."""
-        signed = [json.loads(c) for n, c in self.released().items() if n.endswith(".json")]
-        links = [link for one in signed for link in one["links"]]
-        return [(one["people"], sum(lane["came"] for lane in one["lanes"])) for one in links]
+        (link,) = json.loads(self.released()["1.chain"])["links"]
+        said = link["people"], sum(lane["came"] for lane in link["lanes"])
+        assert said == (len(wanted) + more, each * (len(wanted) + more)), f"signed: {said}"
 
     def left_in_spool(self, people: Iterable[int]) -> int:
-        """How many of these people's messages are somewhere in the collector's folder."""
-        content = b"\0".join(files_in(self.spool).values())
+        """How many of these people's messages are somewhere beside what has left."""
+        content = b"\0".join(files_in(self.party.at / "rounds").values())
         return sum(message[:24] in content for n in people for message in self.messages(n))
 
 
-def serve(folder: str, port: int) -> None:
+def serve(at: str, port: int) -> None:
     """Collect until somebody ends this process."""
-    study = steps.Study(Path(folder))
-    with krand.run_collector(study.plan, study.spool(), port=port):
-        signal.pause()
+
+    async def live() -> None:
+        ended = asyncio.Event()
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, ended.set)
+        async with Party(Path(at), port).running({}):
+            await ended.wait()
+
+    asyncio.run(live())
 
 
 class Collector:

@@ -16,7 +16,7 @@ import krand
 from chaos import files_in
 from krand.collector import public, rounds, spool
 from krand.wire import submissions
-from rounds import Round
+from parties import Chain
 
 Verdict, State, Damaged, Spool = public.Verdict, rounds.State, rounds.Damaged, spool.Spool
 
@@ -34,7 +34,9 @@ class Place:
     @classmethod
     def begun(cls, at: Path, survey: str = "tiny") -> Place:
         """A new one; `survey` is a name of the world."""
-        return cls(at, Round.begun(at / "study", survey).plan)
+        chain = Chain.made(at / "study", survey)
+        chain.plan.save(at / "study" / "plan.json")
+        return cls(at, chain.plan)
 
     def copied(self, at: Path, keys: Path | None = None) -> Place:
         """The same as it is now, somewhere else; perhaps with the keys of another folder."""

@@ -1,47 +1,56 @@
 """The way of a survey, step by step: the only file that knows the commands of today.
 
     study = steps.published(tmp_path, "trio")   # survey.toml, keys, mixers, plan.json, signatures
-    with study.collecting() as url:             # a collector with HTTP, in a thread
-        study.answer(url, world.people("trio", 9))
+    study.answer(world.people("trio", 9))       # to krand's own fake of a collector
     results = study.finished()                  # closed, mixed, counted, estimated: results.json
     study.report()
 
-Every step can be taken by itself, too. Where a test wants no sockets, `study.collector()` is
-krand's own fake, which knows a submission from none and forgets when the program ends.
+Every step can be taken by itself, too. Nothing has sockets here: who needs them runs `krand run`
+(`real.processes`), or the workers of all parties (`parties`).
 """
 
 from __future__ import annotations
 
+import json
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
 import krand
 import world
-from command_line import done, told
-from krand.mixing.keys import generate_mixer_keys, read_descriptor
-from krand.mixing.store import MixerStore
-from krand.testing import FakeCollector, UnsafeMemoryLedger
+from command_line import done
+from krand.partners.identity import Identity
+from krand.testing import FakeChain, FakeCollector, UnsafeMemoryLedger
+from krand.wire import keys, plan_signatures
 
-KEY = "key.pem"
-COLLECTOR = generate_mixer_keys(0)
+KEY, PARTIES = "key.pem", "parties.json"
+COLLECTOR = Identity(keys.generate_signing_key())
 """Signs where a test only needs a plan that people could send to."""
 
 
 def named(plan: krand.Plan, key: Any = None) -> krand.Plan:
     """The plan with a collector and an analyst."""
     key = key or krand.generate_private_key()
-    return plan.with_parties((COLLECTOR.described("collector"),), key.public_key())
+    collector = krand.Mixer(name="collector", identity=COLLECTOR.public)
+    return plan.with_parties((collector,), analyst_of(key))
+
+
+def analyst_of(key: Any) -> krand.Analyst:
+    """Who has this private key, under a new identity."""
+    return krand.Analyst(
+        key=keys.public_hex(key), identity=keys.public_hex(keys.generate_signing_key())
+    )
 
 
 def signed(plan: krand.Plan) -> list[krand.PlanSignature]:
     """The signatures of a plan that `named` has made."""
-    signature = COLLECTOR.identity.sign(b"krand plan\0" + bytes.fromhex(plan.hash)).hex()
-    return [krand.PlanSignature(plan.hash, COLLECTOR.identity_hex, signature)]
+    return [plan_signatures.sign_plan(plan, COLLECTOR.key)]
 
 
 def device(plan: krand.Plan, ledger: krand.Ledger | None = None, **given: Any) -> krand.Client:
@@ -60,26 +69,24 @@ def published(at: Path, survey: str, **changes: Any) -> Study:
     known = survey in world.NAMES
     text = world.survey_file(survey).read_text(encoding="utf-8") if known else survey
     (at / "survey.toml").write_text(text, encoding="utf-8")
-    done("keygen", "-o", KEY, at=at)
     asked = krand.read_survey(at / "survey.toml")
-    for hop in range(1, asked.trust.mixers + 1):
-        rounds = 0 if hop == 1 else asked.rounds
-        about = f"--store ./mixer-{hop} --name 'mixer {hop}' --rounds {rounds} --no-anchor"
-        done(f"mix keygen {about} -o mixer-{hop}.json", at=at)
-    study = Study(at)
-    described = [at / f"mixer-{hop}.json" for hop in study.hops]
-    if known:
-        mixers = tuple(map(read_descriptor, described))
-        made = world.plan(survey)
-        made = replace(made, survey=made.survey.changed(**changes))
-        named_all = made.with_parties(mixers, study.key.public_key())
-        (at / "plan.json").write_bytes(named_all.bytes)
-    else:
-        given = [word for path in described for word in ("--mixer", path)]
-        done("plan survey.toml --analyst-key key.pub.pem -o plan.json", *given, at=at)
-    for hop in study.hops:
-        done(f"mix sign plan.json --store ./mixer-{hop} -o mixer-{hop}.sig.json", at=at)
-    return study
+    made = world.plan(survey) if known else krand.make_plan(asked)
+    chain = FakeChain(replace(made, survey=made.survey.changed(**changes)) if changes else made)
+    chain.plan.save(at / "plan.json")
+    (at / KEY).write_bytes(keys.private_key_pem(chain.key))
+    (at / KEY).chmod(0o600)
+    kept = [
+        {"identity": party.identity.key.private_bytes_raw().hex(), "keys": _hex(party.keys)}
+        for party in chain.parties
+    ]
+    (at / PARTIES).write_text(json.dumps(kept), encoding="ascii")
+    for hop, signature in enumerate(chain.signatures, 1):
+        (at / f"mixer-{hop}.sig.json").write_bytes(plan_signatures.signature_bytes(signature))
+    return Study(at)
+
+
+def _hex(secret: Iterable[bytes]) -> list[str]:
+    return [key.hex() for key in secret]
 
 
 PEOPLE = {"tiny": 14, "mixer": 5, "trio": 9}
@@ -94,8 +101,7 @@ def example(name: str, copy: Path | None = None) -> Study:
 
     def make(folder: Path) -> None:
         study = published(folder, name)
-        with study.collecting() as url:
-            study.answer(url, world.people(name, PEOPLE[name]))
+        study.answer(world.people(name, PEOPLE[name]))
         study.finished()
         study.report()
 
@@ -111,12 +117,13 @@ class Study:
     """A published survey in a folder."""
 
     at: Path
+    collectors: dict[int, FakeCollector] = field(default_factory=dict)
+    """By round, those that people have sent to."""
 
     @property
     def hops(self) -> range:
         """The mixers, counted from 1, which is the collector."""
-        asked = krand.read_survey(self.at / "survey.toml")
-        return range(1, asked.trust.mixers + 1)
+        return range(1, len(self.plan.mixers) + 1)
 
     @cached_property
     def plan(self) -> krand.Plan:
@@ -134,73 +141,76 @@ class Study:
 
     # --- people answer ---------------------------------------------------------------------------
 
-    @contextmanager
-    def collecting(self, round_number: int = 1) -> Iterator[str]:
-        """A collector with HTTP, in a thread of this process, until the block ends; its address."""
-        spool = self.spool(round_number)
-        with krand.run_collector(self.plan, spool, round_number=round_number) as url:
-            yield url
-
     def collector(self, round_number: int = 1) -> FakeCollector:
         """A collector without HTTP and disk: give it to `client` as its transport."""
-        return FakeCollector(self.plan, round_number, self.signatures)
-
-    def spool(self, round_number: int = 1) -> Path:
-        """Where a collector keeps what people sent."""
-        return self.at / f"spool-{round_number}"
+        made = FakeCollector(self.plan, round_number, self.signatures)
+        return self.collectors.setdefault(round_number, made)
 
     def client(self, **changes: Any) -> krand.Client:
         """A new person's device, which was given everything; `changes` are given instead."""
         given = {"expected_hash": self.plan.hash, "signatures": self.signatures, **changes}
         return krand.Client(self.plan, given.pop("ledger", None) or UnsafeMemoryLedger(), **given)
 
-    def answer(self, url: str, people: Iterable[Mapping[str, object]], **changes: Any) -> None:
+    def answer(
+        self, people: Iterable[Mapping[str, object]], round_number: int = 1, **changes: Any
+    ) -> None:
         """Everybody answers, each on a device of their own."""
+        transport = self.collector(round_number)
         for person in people:
-            self.client(url=url, **changes).submit(dict(person))
+            device = self.client(url=FakeCollector.url, transport=transport, **changes)
+            device.submit(dict(person))
 
     # --- the batch ------------------------------------------------------------------------------
 
-    def serving(self, port: int = 0, round_number: int = 1) -> tuple[object, ...]:
-        """The words of the command that collects, as a process of its own."""
-        signed = " ".join(f"--signature mixer-{hop}.sig.json" for hop in self.hops)
-        words = f"serve --plan plan.json --round {round_number} --port {port} --json {signed}"
-        return words, "--spool", self.spool(round_number)
-
-    def leaving(self, round_number: int = 1) -> Path:
-        """The folder into which the collector releases a round."""
-        return self.at / f"mixed-1-{round_number}"
-
-    def release(self, round_number: int = 1) -> tuple[object, ...]:
-        """The words of the command that releases what is closed; --close --yes closes it before."""
-        words = f"release --plan plan.json --round {round_number} --mixer-store ./mixer-1"
-        return words, "--spool", self.spool(round_number), "-o", self.leaving(round_number)
-
     def close(self, round_number: int = 1) -> Path:
         """Close the round at the collector: the batch as it leaves there."""
-        value = told(*self.release(round_number), "--close --yes", at=self.at)
-        return self.at / value["released"]["batch"]
-
-    def status(self, options: str = "", round_number: int = 1) -> str:
-        """What the collector's operator is shown."""
-        words = f"status --plan plan.json --round {round_number} {options}"
-        return done(words, "--spool", self.spool(round_number), at=self.at).stdout
+        return self._chain(round_number).collect(self._left(1, round_number))
 
     def batch(self, hop: int = 0, round_number: int = 1) -> Path:
         """What has left a mixer, by default the last one; its chain is beside it."""
         hop = hop or len(self.hops)
-        return self.at / f"mixed-{hop}-{round_number}" / f"round-{round_number}-{hop}.batch"
+        return self._left(hop, round_number) / f"round-{round_number}-{hop}.batch"
 
-    def mix(self, batch: Path, hop: int, round_number: int = 1) -> Path:
+    def mix(self, batch: Path, hop: int, into: Path | None = None, round_number: int = 1) -> Path:
         """One more mixer: the batch as it leaves there."""
-        to = f"--plan plan.json --store ./mixer-{hop} --workers 1 -o ./mixed-{hop}-{round_number}"
-        return self.at / told("mix run", batch, to, at=self.at)["batch"]
+        left = into or self._left(hop, round_number)
+        return self._chain(round_number).mix(batch, hop, left)
 
     def mixed(self, batch: Path, round_number: int = 1) -> Path:
         """Through all mixers behind the collector: the batch that the analyst gets."""
         for hop in self.hops[1:]:
-            batch = self.mix(batch, hop, round_number)
+            batch = self.mix(batch, hop, round_number=round_number)
         return batch
+
+    def identity(self, hop: int) -> Ed25519PrivateKey:
+        """A mixer's, as nobody else has it."""
+        kept = json.loads((self.at / PARTIES).read_bytes())[hop - 1]
+        return Ed25519PrivateKey.from_private_bytes(bytes.fromhex(kept["identity"]))
+
+    def opening(self, hop: int, round_number: int = 1) -> X25519PrivateKey:
+        """What opens a mixer's layer."""
+        kept = json.loads((self.at / PARTIES).read_bytes())[hop - 1]
+        return X25519PrivateKey.from_private_bytes(bytes.fromhex(kept["keys"][round_number - 1]))
+
+    def _left(self, hop: int, round_number: int) -> Path:
+        return self.at / f"mixed-{hop}-{round_number}"
+
+    def _chain(self, round_number: int) -> FakeChain:
+        """Everybody, with the keys that they had when the plan was made."""
+        kept = json.loads((self.at / PARTIES).read_bytes())
+        chain = FakeChain(replace(self.plan, mixers=(), analyst=None), round_number)
+        chain.parties = tuple(
+            party._replace(
+                identity=Identity(self.identity(hop)),
+                keys=tuple(map(bytes.fromhex, one["keys"])),
+                mixer=mixer,
+            )
+            for hop, (party, one, mixer) in enumerate(
+                zip(chain.parties, kept, self.plan.mixers, strict=True), 1
+            )
+        )
+        chain.plan, chain.collector = self.plan, self.collector(round_number)
+        return chain
 
     # --- the numbers ----------------------------------------------------------------------------
 
@@ -220,10 +230,6 @@ class Study:
     def report(self, name: str = "report.html", results: str = "results.json") -> Path:
         done(f"report {results} -o {name} --force", at=self.at)
         return self.at / name
-
-    def opened_store(self, hop: int) -> MixerStore:
-        """A mixer's private folder, as `krand.mix` takes it."""
-        return MixerStore(self.at / f"mixer-{hop}")
 
 
 def counted(at: Path, responses: Path, plan: Path, options: str = "") -> krand.Results:

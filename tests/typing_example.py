@@ -22,9 +22,10 @@ def plan_of(path: str) -> krand.Plan:
     survey: krand.Survey = krand.read_survey(path)
     assert krand.parse_survey(krand.testing.SMALL_SURVEY) != survey
     assert len(krand.simulation.simulated_people(survey, 2, seed=1)) == 2
-    key = krand.read_public_key("key.pub.pem")
-    collector = krand.Mixer(name="town", identity="5a" * 32)
-    plan = krand.make_plan(survey).with_parties((collector,), key)
+    key = krand.read_private_key("key.pem").public_key().public_bytes_raw().hex()
+    collector = krand.Mixer(name="town", identity="5a" * 32, url="https://town.example")
+    analyst = krand.Analyst(key=key, identity="5b" * 32)
+    plan = krand.make_plan(survey).with_parties((collector,), analyst)
     assert krand.promise_of(plan).delta <= survey.policy.asked
     plan.save("plan.json")
     return krand.read_plan("plan.json")
@@ -80,11 +81,6 @@ def collect(plan: krand.Plan, everybody: Iterable[Mapping[str, object]]) -> kran
     return krand.tally_batches(chain.plan, [chain.release(".")], chain.key)
 
 
-def pass_on(plan: krand.Plan, batch: str) -> str:
-    """A mixer."""
-    return krand.mix(plan, batch, "store", "mixed", anchor="anchor").link.output
-
-
 def results(plan: krand.Plan, table: object) -> krand.Results:
     """From a table to a report."""
     noisy = krand.randomize_table(plan, table, "responses.parquet", skip_bad_rows=True)
@@ -113,12 +109,12 @@ def count(plan: krand.Plan, batch: str) -> int:
     return krand.read_tally("tally.json").people
 
 
-def served(plan: krand.Plan, answers: dict[str, object]) -> str:
-    """A collector inside a program, and what its caller may be told."""
+def sent(plan: krand.Plan, answers: dict[str, object]) -> str:
+    """A device without a page of its own, and what its caller may be told."""
+    krand.save_form(plan, "form", [krand.read_signature("1.sig.json")], overwrite=True)
     try:
-        with krand.run_collector(plan, "spool") as url:
-            client = krand.Client.open(url, plan.hash, krand.Ledger("ledger"))
-            assert client.submit(answers) == 1
+        client = krand.Client.open(plan.mixers[0].url, plan.hash, krand.Ledger("ledger"))
+        assert client.submit(answers) == 1
     except (krand.AlreadySubmitted, krand.CampaignSpent, krand.UsedInvitation) as error:
         return error.rule
     except (krand.SurveyErrors, krand.BadRows, krand.AlreadyRandomized) as error:

@@ -35,7 +35,6 @@ SOURCES = (
     ("wording", "src/krand/wording/texts_en.toml"),
     ("plans", "src/krand/wording/plan_texts.toml"),
     ("report", "src/krand/report/texts_en.toml"),
-    ("mixer", "src/krand/web/mixer_en.toml"),
     ("form", "src/krand/web/form/texts_en.toml"),
     ("form", "clients/js/src/form/en.json"),
     ("mail", "src/krand/inviting/mail_en.toml"),

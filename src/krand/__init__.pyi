@@ -23,7 +23,6 @@ from krand.client.ledger import Ledger as Ledger
 from krand.client.sending import NotDelivered as NotDelivered
 from krand.client.sending import UsedInvitation as UsedInvitation
 from krand.collector.rounds import StoreUnavailable as StoreUnavailable
-from krand.collector.serving import run_collector as run_collector
 from krand.errors import CannotMeet as CannotMeet
 from krand.errors import InternalError as InternalError
 from krand.errors import InvalidInput as InvalidInput
@@ -36,7 +35,6 @@ from krand.files import Unwritable as Unwritable
 from krand.importing.survey_file import ImportedSurvey as ImportedSurvey
 from krand.importing.survey_file import import_survey as import_survey
 from krand.mistakes import SurveyErrors as SurveyErrors
-from krand.mixing.mixer import mix as mix
 from krand.planning.making import make_plan as make_plan
 from krand.planning.promises import promise_of as promise_of
 from krand.policy import Policy as Policy
@@ -46,6 +44,7 @@ from krand.promise import Promise as Promise
 from krand.promise import ResponseFormat as ResponseFormat
 from krand.report.page import save_report as save_report
 from krand.survey.choices import Choices as Choices
+from krand.survey.plan import Analyst as Analyst
 from krand.survey.plan import Mixer as Mixer
 from krand.survey.plan import Plan as Plan
 from krand.survey.plan_check import CrowdTooSmall as CrowdTooSmall
@@ -66,9 +65,9 @@ from krand.survey.translations import Translation as Translation
 from krand.tables.randomizing import AlreadyRandomized as AlreadyRandomized
 from krand.tables.randomizing import BadRows as BadRows
 from krand.tables.randomizing import randomize_table as randomize_table
+from krand.web.form.site import save_form as save_form
 from krand.wire.keys import generate_private_key as generate_private_key
 from krand.wire.keys import read_private_key as read_private_key
-from krand.wire.keys import read_public_key as read_public_key
 from krand.wire.plan_signatures import PlanSignature as PlanSignature
 from krand.wire.plan_signatures import read_signature as read_signature
 

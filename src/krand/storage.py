@@ -23,6 +23,7 @@ WAIT_SECONDS = 30.0
 CACHE_TAG = "Signature: 8a477f597d28d172789f06886806bc55\n# No backup: keys are destroyed here.\n"
 """Backup programs leave out a folder with a file CACHEDIR.TAG that begins like this."""
 PRAGMAS = (
+    "locking_mode = EXCLUSIVE",
     "journal_mode = TRUNCATE",
     "synchronous = FULL",
     "secure_delete = ON",

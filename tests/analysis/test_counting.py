@@ -281,7 +281,7 @@ def chain(tmp_path_factory: pytest.TempPathFactory) -> tuple[FakeChain, Path, Pa
     for answers in TWELVE:
         chain.client().submit(answers)
     first = chain.collect(folder / "first")
-    return chain, first, krand.mix(chain.plan, first, chain.stores[1], folder / "last").data
+    return chain, first, chain.mix(first, 2, folder / "last")
 
 
 def test_dummies_are_counted_with_what_people_sent(chain: Any) -> None:

@@ -7,6 +7,7 @@ the oracle's, from mixing's description alone.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
@@ -20,13 +21,15 @@ from numpy.typing import NDArray
 
 import krand
 import oracle
+import steps
 import world
 from effort import EFFORT
 
 # A batch has one draw of dummies and takes a tenth of a second; attackers need thousands.
 from krand.mixing import dummies as mixing
 from mixing.by_hand import lanes_of
-from rounds import Round
+from parties import Recorder
+from rounds import HEAD
 
 TRIALS = 1_000 * EFFORT
 EPSILON, DELTA = 1.0, 0.02
@@ -157,30 +160,36 @@ def test_dummies_are_messages_of_devices_in_every_byte(tmp_path: Path) -> None:
 
     The one person sends what nobody can open, so all that is left behind the second is dummies.
     """
-    round = Round.begun(tmp_path, "trio")
-    study, plan = round.study, round.plan
-    keys = {oracle.ANALYST: study.key}
-    for hop in (2, 3):
-        with study.opened_store(hop) as store:
-            keys[hop] = store.keys.opening[1]
-    with round.served() as collector:
-        collector.send([1])
-    devices = [round.sent() for _ in range(40)]
-    length = len(round.messages(1)[0])
+    study = steps.published(tmp_path, "trio")
+    plan, collector = study.plan, study.collector()
+    keys = {oracle.ANALYST: study.key, **{hop: study.opening(hop) for hop in (2, 3)}}
+    devices = [body_of(study) for _ in range(40)]
+    size = len(devices[0]) - HEAD
+    length, rubbish = size // plan.messages, os.urandom(size)
+    mine = {rubbish[at : at + length] for at in range(0, size, length)}
+    way_in = f"{collector.url}/v1/plans/{plan.hash}/submissions"
+    assert collector.post(way_in, devices[0][:HEAD] + rubbish).status == 202
     batch = study.close()
     possible = {(n.number, kind) for n in plan.lanes for kind in (*range(n.positions), "null")}
     for hop in (1, 2, 3):
         batch = batch if hop == 1 else study.mix(batch, hop)
         rows = [(lane, each) for lane, found in lanes_of(batch).items() for each in found]
-        own = [row for row in rows if row[1] not in round.messages(1)]
+        own = [row for row in rows if row[1] not in mine]
         assert len(rows) - len(own) == (plan.messages if hop == 1 else 0)
         assert {len(message) for _, message in own} == {length - 48 * (hop - 1)}
         found = {(n, content_of(plan, keys, n, message, hop + 1)) for n, message in own}
         assert found == possible, f"dummies behind mixer {hop}: {possible ^ found}"
         if hop == 1:
-            sent = b"".join(device[19:] for device in devices)
+            sent = b"".join(device[HEAD:] for device in devices)
             bits = fixed_bits(b"".join(message for _, message in own), length)
             assert bits == fixed_bits(sent, length), "some bit tells a dummy from a message"
+
+
+def body_of(study: steps.Study) -> bytes:
+    """What a new device sends."""
+    recorder = Recorder(study.plan)
+    study.client(url=recorder.url, transport=recorder).submit({})
+    return recorder.body
 
 
 def content_of(

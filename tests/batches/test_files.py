@@ -33,8 +33,7 @@ def counted(study: steps.Study, content: bytes) -> krand.Tally:
     (link,) = json.loads(path.read_bytes())["links"]
     link["output"] = hashlib.sha256(content).hexdigest()
     del link["signature"]
-    with study.opened_store(1) as store:
-        link["signature"] = store.keys.identity.sign(b"krand link\0" + canonical(link)).hex()
+    link["signature"] = study.identity(1).sign(b"krand link\0" + canonical(link)).hex()
     path.write_bytes(canonical({"format": "krand-chain-1", "links": [link]}))
     return krand.tally_batches(study.plan, [batch], study.key)
 

@@ -39,9 +39,7 @@ def links_of(study: steps.Study, hop: int) -> list[Link]:
 def signed(study: steps.Study, hop: int, link: Link, key: Ed25519PrivateKey | None = None) -> Link:
     """By its mixer, or by whoever has the key."""
     content = {name: value for name, value in link.items() if name != "signature"}
-    if key is None:
-        with study.opened_store(hop) as store:
-            key = store.keys.identity
+    key = key or study.identity(hop)
     return {**content, "signature": key.sign(PURPOSE + canonical(content)).hex()}
 
 
@@ -51,8 +49,7 @@ def handed_on(study: steps.Study, hop: int, links: list[Link]) -> None:
     values = {"format": "krand-chain-1", "links": links}
     batch.with_suffix(".chain.json").write_bytes(canonical(values))
     if hop < 3:
-        store = study.at / f"mixer-{hop + 1}"
-        krand.mix(study.plan, batch, store, study.at / "out")
+        study.mix(batch, hop + 1, study.at / "out")
     else:
         krand.tally_batches(study.plan, [batch], study.key)
 

@@ -25,7 +25,7 @@ from krand.testing import SMALL_SURVEY
 README = Path(__file__).parents[2] / "README.md"
 PRIVACY = "privacy --crowd 7 --bits 1 --noise 1/3 --epsilon 1"
 STAYING = (
-    *("run", "plan", "import", "invite", "keygen", "mix", "mix serve", "mix accept", "pair"),
+    *("run", "plan", "import", "invite", "keygen", "mix", "mix accept", "pair"),
     *("randomize", "report", "compare", "verify", "noise", "privacy", "demo"),
 )
 """The commands whose help is kept word for word."""
@@ -106,8 +106,8 @@ def keygen_ends_with(
 ) -> tuple[int, str, str]:
     """Exit code, stdout and stderr."""
     monkeypatch.setattr(FAILS, Failing(error).generate)
-    result = run("keygen -o key.pem", *more)
-    assert not Path("key.pem").exists()
+    result = run("keygen analyst", *more)
+    assert not [*Path("analyst").rglob("*.pem")]
     return result.exit_code, result.stdout, result.stderr
 
 
@@ -131,7 +131,7 @@ def test_ctrl_c_ends_a_command(here: Path, monkeypatch: pytest.MonkeyPatch, more
     code, out, said = keygen_ends_with(KeyboardInterrupt(), monkeypatch, more)
     assert (code, out) == (130, "")
     assert "Traceback" not in said
-    assert list(here.iterdir()) == []
+    assert not [*here.rglob("*.pem")]
 
 
 def test_without_randomness_there_is_no_noise(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -193,36 +193,26 @@ def test_what_could_not_be_checked_is_a_code_for_those_who_ask(here: Path) -> No
         assert run(verify, more).exit_code == 1, f"{verify} {more}"
 
 
-def test_a_key_is_locked_by_a_passphrase(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever copies the file cannot open it."""
-    monkeypatch.setenv("WORDS", "a long one")
-    assert told("keygen -o key.pem --passphrase-env WORDS")["encrypted"] is True
-    krand.read_private_key("key.pem", b"a long one")
-    for wrong in (None, b"another"):
-        with pytest.raises(krand.InvalidInput):
-            krand.read_private_key("key.pem", wrong)
-
-
 # --- what goes to which stream -------------------------------------------------------------------
 
 
 def test_quiet_says_nothing_and_does_the_work(here: Path) -> None:
     """No byte on either stream; errors and objects for programs come all the same."""
     Path("survey.toml").write_text(SMALL_SURVEY, encoding="utf-8")
-    for line in ("plan survey.toml -o plan.json -q", "keygen -o key.pem --quiet", "-q"):
+    for line in ("plan survey.toml -o plan.json -q", "keygen analyst --quiet", "-q"):
         result = run(line)
         assert (result.exit_code, result.stdout, result.stderr) == (0, "", ""), line
     assert Path("plan.json").stat().st_size
-    assert Path("key.pem").stat().st_size
+    assert Path("analyst/keys/analyst.pem").stat().st_size
     assert refused("plan none.toml -q")["field"] == "survey"
-    assert told("keygen -o other.pem -q")["encrypted"] is False
+    assert told("keygen other -q")["key"] == "other/keys/analyst.pem"
 
 
 def test_what_stands_before_the_command_counts_for_it(here: Path) -> None:
     """krand --json keygen is krand keygen --json, and so are its errors."""
-    assert json.loads(done("--json keygen -o key.pem").stdout)["encrypted"] is False
-    error = run("--json keygen -o key.pem")
-    assert (error.exit_code, json.loads(error.stdout)["error"]["field"]) == (2, "output")
+    assert json.loads(done("--json keygen analyst").stdout)["key"] == "analyst/keys/analyst.pem"
+    error = run("--json plan none.toml")
+    assert (error.exit_code, json.loads(error.stdout)["error"]["field"]) == (2, "survey")
 
 
 @pytest.mark.parametrize("line", [PRIVACY, "nosie", "-h"])

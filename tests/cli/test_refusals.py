@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-import steps
 import world
 from chaos import files_in
 from command_line import refused, run
@@ -33,9 +32,7 @@ REFUSED = {
     ],
     "plan": [
         *("plan absent.toml", "plan folder", "plan survey.toml -o ''", "plan people.csv"),
-        *("plan survey.toml -o nowhere/x.json", "plan survey.toml --analyst-key plan.json"),
-        "plan survey.toml --mixer plan.json",
-        *("plan tiny.toml --mixer plan.json", "plan mistaken.toml"),
+        *("plan survey.toml -o nowhere/x.json", "plan mistaken.toml"),
     ],
     "import": [
         *("import absent.xlsx -o x.toml", "import people.csv -o x.toml"),
@@ -45,11 +42,7 @@ REFUSED = {
         *("invite plan.json", INVITE, INVITE.replace("plan", "invited").replace("2", "-1")),
         *(INVITE.replace("plan", "invited").replace("https", "ftp"), f"{INVITE} --mail a.csv"),
     ],
-    "keygen": [
-        *("keygen", "keygen -o folder", "keygen -o nowhere/key.pem"),
-        "keygen -o key.pem --passphrase --passphrase-env A",
-        "keygen -o key.pem --passphrase-env NOT_SET",
-    ],
+    "keygen": ["keygen people.csv", "keygen a b"],
     "randomize": [
         *("randomize absent.csv --plan tiny.json -o x.parquet", f"{RANDOMIZE} --round 2"),
         *("randomize people.csv --plan absent.json -o x.parquet", f"{RANDOMIZE} --separator ''"),
@@ -89,8 +82,9 @@ REFUSED = {
         *("demo --survey absent.toml -o shown", "demo --crowd 0 -o shown", "demo --crowd 1e13"),
     ],
     "run": [
-        *("run absent.toml", "run folder", "run empty.toml", "run people.csv"),
-        *("run mistaken.toml", "run site.toml"),
+        *("run absent.toml", "run empty.toml", "run people.csv", "run mistaken.toml"),
+        *("run site.toml", "run site.toml --port 8080", "run tiny.toml", "run tiny.toml --close"),
+        *("run tiny.toml --erase", "run survey.toml --check --end", "run two.toml --port 99999"),
     ],
     "mix": [
         *(SERVED + " --name uni", SERVED + " --name uni --anchor anchors", f"{NAMED} --anchor a"),
@@ -137,7 +131,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "mistaken.toml": MISTAKEN,
         "half.json": (at / "results.json").read_text("utf-8")[:1000],
         "empty.toml": "",
-        "site.toml": '[site]\nname = "s"\nsurveys = ["absent.toml"]\n',
+        "site.toml": 'name = "s"\nsurveys = ["absent.toml"]\n',
         "form.xlsx": "no workbook",
     }
     for name, text in texts.items():
@@ -203,15 +197,3 @@ def test_all_mistakes_of_a_survey_are_named_with_their_lines(place: Path) -> Non
     assert all(each["rule"] and each["hint"] for each in error["problems"])
     text = run("plan mistaken.toml").stderr
     assert all(words in text for words in ("3 mistakes", "line 2", "line 4", "line 9"))
-
-
-def test_mixers_that_do_not_fit_are_refused(tmp_path: Path, golden: Golden) -> None:
-    """Each is there once, the collector first, with keys for all rounds; nothing is written."""
-    study = steps.example("trio")
-    told = []
-    for mixers in ((1,), (1, 2, 2), (2, 1, 3), (1, 2, 3, 3)):
-        files = " ".join(f"--mixer mixer-{number}.json" for number in mixers)
-        line = f"plan survey.toml {files} --analyst-key key.pub.pem -o {tmp_path}/plan.json"
-        told += [f"$ krand plan survey.toml {files}", refused(line, at=study.at)["message"], ""]
-        assert not list(tmp_path.iterdir())
-    golden("refusals/mixers", "\n".join(told))

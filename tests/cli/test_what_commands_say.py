@@ -17,7 +17,7 @@ from cli.forms import write_form
 from command_line import done, refused, run, told
 from golden import Golden
 
-FINGERPRINT = {r"\b[0-9a-f]{16}\b": "<fingerprint>"}
+KEYS = {r"\b[0-9a-f]{64}\b": "<key>"}
 SAID = {
     "plan-records": ("records", "plan survey.toml"),
     "plan-mixers": ("mixers", "plan survey.toml"),
@@ -95,19 +95,18 @@ def test_keys_invitations_and_imports(here: Path, golden: Golden) -> None:
     write_form(Path("form.xlsx"))
     said = ""
     for line in (
-        "keygen -o key.pem",
-        "mix keygen --store collector --name council --rounds 0 --no-anchor -o council.json",
-        "plan survey.toml --mixer council.json --analyst-key key.pub.pem -o plan.json -q",
+        "keygen analyst",
+        "plan survey.toml -o plan.json -q",
         "invite plan.json --count 2 --url https://form.example/ -o links.csv",
         "import form.xlsx -o imported.toml",
     ):
         result = done(line)
         said += f"$ krand {line}\n{result.stdout}{result.stderr}\n"
-    golden("said/keys-invitations-imports", said, FINGERPRINT)
+    golden("said/keys-invitations-imports", said, KEYS)
     asked = "invite plan.json --count 2 --url https://form.example/ -o other.csv"
     assert told(asked)["links"] == "other.csv"
     assert told("import form.xlsx -o other.toml")["questions"] == ["smokes"]
-    for secret in ("key.pem", "collector", "links.csv", "invitations.json"):
+    for secret in ("analyst/keys/analyst.pem", "links.csv", "invitations.json"):
         assert os.stat(secret).st_mode & 0o077 == 0, f"others can read {secret}"
     with open("links.csv", encoding="utf-8") as stream:
         links = [row["link"] for row in csv.DictReader(stream)]

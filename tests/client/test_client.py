@@ -156,12 +156,12 @@ def test_a_plan_that_is_not_the_published_one_is_refused() -> None:
         (replace(plan, survey=plan.survey.changed(expected=2000)), "signature of mixer 1"),
         (no_laws, "law: must name one of 0 laws"),
         (by_devices, "numerators: must be "),
-        (replace(plan, analyst_key=None), "analyst_key: must be in the plan"),
+        (replace(plan, analyst=None), "analyst: must be in a plan"),
     ):
         with pytest.raises(krand.InvalidInput, match=rule):
             client_of(CHAIN, plan=wrong)
         with pytest.raises(krand.InvalidInput, match="plan: must have the hash that is expected"):
             client_of(CHAIN, plan=wrong, expected_hash=plan.hash)
     assert client_of(CHAIN, expected_hash=plan.hash.upper()).plan is plan
-    with pytest.raises(krand.InvalidInput, match="analyst_key"):
+    with pytest.raises(krand.InvalidInput, match="analyst"):
         client_of(OWN, plan=small_plan())

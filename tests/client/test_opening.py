@@ -43,6 +43,18 @@ def test_address_and_hash_are_enough() -> None:
         opened(chain.collector, chain.plan)
 
 
+def test_any_party_tells_the_plan_and_the_collector_takes_the_answers() -> None:
+    """A partner's address is enough; where the plan has none, all is at the one that was given."""
+    chain = FakeChain(krand.make_plan(krand.parse_survey(MIXED_SURVEY)))
+    collector, second = (mixer.url for mixer in chain.plan.mixers[:2])
+    known = {"transport": chain.collector}
+    client = krand.Client.open(second, chain.plan.hash, UnsafeMemoryLedger(), **known)
+    assert client.url == collector != second
+    assert client.submit({}) == 1
+    alone = FakeCollector(PLAN, 1, steps.signed(PLAN))
+    assert opened(alone, PLAN).url == alone.url
+
+
 class Swapped(FakeCollector):
     """Serves something else where a plan, its signatures or the open round should stand."""
 

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import gzip
+import hashlib
 import json
 import socket
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from chaos import Clock, Fate, FlakyNetwork, no_file_grows_beyond, quick_folder, until
 from components import require
-from rounds import ACCEPTED, CLOSED, KNOWN, OCTETS, Collector, Round
+from rounds import ACCEPTED, CLOSED, KNOWN, OCTETS, Answer, Collector, Round
 
 require("starlette")
 require("uvicorn")
@@ -50,16 +55,29 @@ REFUSED: list[tuple[str, str, dict[str, str], Callable[[bytes], Any], tuple[int,
     ("POST", "/v1/plans/UPPER/submissions", OCTETS, bytes, (404, "plan")),
     ("POST", "/v1/plans/../submissions", OCTETS, bytes, (404, "plan")),
     ("POST", "/v1/plans/%00%ff%c3%28/submissions", OCTETS, bytes, (404, "plan")),
-    ("POST", "ROOT/submissions/", OCTETS, bytes, (405, "request")),
-    ("POST", "/ROOT/submissions", OCTETS, bytes, (405, "request")),
-    ("GET", "ROOT/submissions", {}, nothing, (404, "request")),
+    ("POST", "ROOT/submissions/", OCTETS, bytes, (404, "request")),
+    ("POST", "/ROOT/submissions", OCTETS, bytes, (404, "request")),
+    ("GET", "ROOT/submissions", {}, nothing, (405, "request")),
+    ("GET", "ROOT/rounds/1", {}, nothing, (401, "authorization")),
+    ("GET", "ROOT/rounds/1/batch", {}, nothing, (401, "authorization")),
+    ("GET", "ROOT/rounds/1/link/1?nonce=00", {}, nothing, (401, "authorization")),
+    ("GET", "ROOT/rounds/-1", {}, nothing, (404, "request")),
+    ("GET", "ROOT/status?nonce=00", {}, nothing, (401, "authorization")),
+    ("POST", "/v1/keys", {}, nothing, (401, "authorization")),
+    ("POST", "/v1/keys", {}, lambda _: bytes(256_001), (413, "body")),
+    ("POST", "/v1/plans", {}, lambda _: iter([b"{}"]), (411, "content-length")),
+    ("POST", "/v1/plans", {"Authorization": "Krand 1 2 3"}, bytes, (401, "authorization")),
+    ("GET", "FORM/about.json", {}, nothing, (404, "request")),
+    ("GET", "FORM/..%2fplans.json", {}, nothing, (404, "request")),
+    ("GET", "FORM/1.batch", {}, nothing, (404, "request")),
+    ("GET", "FORM/plan.json", {"Range": "bytes=0-1,5-6"}, nothing, (416, "range")),
     ("GET", "/../../etc/passwd", {}, nothing, (404, "request")),
     ("POST", "ROOT/submissions", {}, bytes, (415, "content-type")),
     ("POST", "ROOT/submissions", {"Content-Type": "text/plain"}, bytes, (415, "content-type")),
     ("POST", "ROOT/submissions", {"Content-Type": "\xfe\xff;;;"}, bytes, (415, "content-type")),
     ("POST", "ROOT/submissions", OCTETS, lambda b: b"\x02" + b[1:], (400, "submission")),
     ("POST", "ROOT/submissions", OCTETS, lambda b: b[:1] + b"\0\2" + b[3:], (400, "submission")),
-    ("POST", "ROOT/submissions", OCTETS, lambda b: b[:1] + b"\0\0" + b[3:], (410, "round")),
+    ("POST", "ROOT/submissions", OCTETS, lambda b: b[:1] + b"\0\0" + b[3:], (400, "submission")),
     ("POST", "ROOT/submissions", OCTETS, lambda b: iter([b]), (411, "content-length")),
     ("POST", "ROOT/submissions", BOTH, lambda b: iter([b]), (411, "content-length")),
     ("POST", "ROOT/submissions", OCTETS, nothing, (413, "body")),
@@ -81,12 +99,15 @@ def test_what_is_wrong_is_refused_by_name_and_not_repeated(collector: Collector)
     """Wrong plan, path, method, type or body: the answer names it, with nothing that was sent."""
     body = collector.round.body(0, id_of=999)
     for method, place, headers, change, expected in REFUSED:
-        path = place.replace("ROOT", collector.root)
+        path = place.replace("ROOT", collector.root).replace(
+            "FORM", f"/{collector.round.plan.hash}"
+        )
         path = path.replace("UPPER", collector.round.plan.hash.upper())
         found = collector.ask(method, path, change(body), headers)
         case = f"{method} {path} {headers}: {found}"
         assert found.said == expected, case
-        assert set(json.loads(found.content)) == {"field", "rule"}, case
+        more = {"time"} if found.status == 401 else set()
+        assert set(json.loads(found.content)) == {"field", "rule", *more}, case
         assert found.headers["connection"] == "close", case
         assert collector.round.id(999) not in found.content, case
     assert collector.post(body) == ACCEPTED, "nothing of it was stored before"
@@ -190,9 +211,77 @@ def test_what_clients_ask_for_is_what_the_organiser_published(collector: Collect
             str(len(answer.content)),
         )
         other = collector.ask("GET", f"/v1/plans/{'00' * 32}{name}")
-        assert other.said == (404, "request")
+        assert other.said == (404, "plan")
     assert collector.ask("GET", collector.root).content == collector.round.plan.bytes
     assert collector.told() == {"open": True, "round": 1}, "and no number of people"
+    (listed,) = json.loads(collector.ask("GET", "/v1/plans").content)["plans"]
+    assert (listed["plan"], listed["state"]) == (collector.round.plan.hash, "signed")
+
+
+def test_the_form_is_served_with_its_plan(collector: Collector) -> None:
+    """Whole or zipped, with what a browser is to know; a link without its last stroke leads on."""
+    form = f"/{collector.round.plan.hash}"
+    page = collector.ask("GET", f"{form}/")
+    assert page.headers["content-type"] == "text/html; charset=utf-8"
+    assert "script-src 'self'" in page.headers["content-security-policy"]
+    assert collector.ask("GET", f"{form}/plan.json").content == collector.round.plan.bytes
+    script = collector.ask("GET", f"{form}/form.js")
+    zipped = collector.ask("GET", f"{form}/form.js", headers={"Accept-Encoding": "gzip"})
+    assert zipped.headers["content-encoding"] == "gzip"
+    assert gzip.decompress(zipped.content) == script.content
+    part = collector.ask("GET", f"{form}/form.js", headers={"Range": "bytes=5-9"})
+    assert (part.status, part.content) == (206, script.content[5:10])
+    led = collector.ask("GET", form)
+    assert (led.status, led.headers["location"]) == (307, f"{form[1:]}/")
+
+
+def signed(
+    key: Ed25519PrivateKey, to: str, path: str, *, method: str = "GET", at: float = 0.0
+) -> dict[str, str]:
+    """The header of a request, as the reference describes it; `at` seconds from now."""
+    when, body = int(time.time() + at), hashlib.sha256(b"").hexdigest()
+    values = {"body": body, "method": method, "path": path, "recipient": to, "time": when}
+    said = b"krand request\0" + json.dumps(values, separators=(",", ":")).encode()
+    public = key.public_key().public_bytes_raw().hex()
+    return {"Authorization": f"Krand {public} {when} {key.sign(said).hex()}"}
+
+
+def test_partners_fetch_what_is_theirs_and_sign_for_it() -> None:
+    """Every party has the chain, the next one the batch, whole or in part; strangers nothing."""
+    with collecting() as collector:
+        assert collector.send(range(30)) == [ACCEPTED] * 30
+        collector.round.close()
+        own, analyst = (each.identity for each in collector.round.chain.parties)
+        chain, batch = f"{collector.root}/rounds/1", f"{collector.root}/rounds/1/batch"
+        files = collector.round.released()
+
+        def get(path: str, **headers: str) -> Answer:
+            return collector.ask("GET", path, headers=headers)
+
+        for party in (own, analyst):
+            said = get(chain, **signed(party.key, own.public, chain))
+            assert said.content == files["1.chain"]
+        whole = get(batch, **signed(analyst.key, own.public, batch))
+        assert (whole.status, whole.content) == (200, files["1.batch"])
+        part = get(batch, Range="bytes=100-199", **signed(analyst.key, own.public, batch))
+        assert (part.status, part.content) == (206, files["1.batch"][100:200])
+        rest = {"Range": f"bytes={len(files['1.batch'])}-"}
+        assert get(batch, **rest, **signed(analyst.key, own.public, batch)).status == 416
+        assert get(batch, **signed(own.key, own.public, batch)).said == (403, "authorization")
+        other = f"{collector.root}/rounds/2"
+        assert get(other, **signed(own.key, own.public, other)).said == (404, "request")
+        for header in (
+            signed(Ed25519PrivateKey.generate(), own.public, batch),
+            signed(analyst.key, own.public, chain),
+            signed(analyst.key, analyst.public, batch),
+            signed(analyst.key, own.public, batch, method="POST"),
+            signed(analyst.key, own.public, batch, at=-3700),
+            signed(analyst.key, own.public, batch, at=3700),
+        ):
+            said = get(batch, **header)
+            assert said.said == (401, "authorization"), header
+            assert abs(json.loads(said.content)["time"] - time.time()) < 60
+        assert get(batch, **signed(analyst.key, own.public, batch, at=3500)).status == 200
 
 
 def preflight(origin: str) -> dict[str, str]:
@@ -220,10 +309,16 @@ def test_only_the_operators_origin_is_allowed(collector: Collector, origin: str)
         assert b"injected" not in answer.content
 
 
-def test_without_origins_no_page_elsewhere_is_answered() -> None:
+def test_pages_of_mixers_may_ask_and_no_others() -> None:
+    """All of them serve the form, and it sends to the first one."""
     with collecting() as collector:
-        found = collector.ask("OPTIONS", collector.way_in, headers=preflight(FORM))
-        assert not [name for name in found.headers if name.startswith("access-control")], found
+        for origin in (FORM, "null"):
+            found = collector.ask("OPTIONS", collector.way_in, headers=preflight(origin))
+            assert "access-control-allow-origin" not in found.headers, found
+        where = urlsplit(collector.round.plan.mixers[0].url)
+        own = f"{where.scheme}://{where.netloc}"
+        found = collector.ask("OPTIONS", collector.way_in, headers=preflight(own))
+        assert found.headers["access-control-allow-origin"] == own
 
 
 def test_after_the_last_day_only_retries_are_answered(tmp_path: Path) -> None:
@@ -244,7 +339,7 @@ def test_a_disk_without_room_acknowledges_nobody_until_there_is_some() -> None:
         before = collector.send(range(10))
         with no_file_grows_beyond(4096):
             answer = collector.ask("POST", collector.way_in, collector.round.body(10), OCTETS)
-            assert (answer.said, answer.headers["retry-after"]) == ((503, "collector"), "5")
+            assert (answer.said, answer.headers["retry-after"]) == ((503, "server"), "5")
             assert collector.told()["open"], "it is only late"
         assert [*before, *collector.send([10, 3, 11])] == [ACCEPTED] * 11 + [KNOWN, ACCEPTED]
         collector.round.close()

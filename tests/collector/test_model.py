@@ -1,13 +1,12 @@
-"""The collector beside a model of a few lines: whatever happens, in any order, they agree."""
+"""The spool beside a model of a few lines: whatever happens, in any order, they agree."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import TypeVar
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -19,16 +18,18 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+import krand
 from chaos import quick_folder, statements_below
 from effort import EFFORT
-from rounds import ACCEPTED, CLOSED, KNOWN, Collector, Round
+from spools import Place, State, Verdict, finish
 
 T = TypeVar("T")
 
-EXAMPLES = 6 * EFFORT
-GROUPS = st.integers(1, 8)
+EXAMPLES = 12 * EFFORT
+GROUPS = st.integers(1, 40)
 MOMENTS = st.integers(0, 24)
 """At which statement of SQL a crash comes; often after the last one, before the acknowledgement."""
+ACCEPTED, KNOWN, CLOSED = Verdict.ACCEPTED, Verdict.KNOWN, Verdict.CLOSED
 
 
 class Machine(RuleBasedStateMachine):
@@ -41,168 +42,151 @@ class Machine(RuleBasedStateMachine):
         self.stack = ExitStack()
         self.home = self.stack.enter_context(quick_folder())
         self.sql = self.stack.enter_context(statements_below(self.home))
-        self.round = Round.begun(self.home / "0", "mixer" if mixed else "tiny")
+        self.place = Place.begun(self.home / "0", "mixer" if mixed else "tiny")
         self.crowd = 1 if mixed else 12
         self.people = self.images = 0
         self.known: list[int] = []
-        self.unsure: list[int] = []
-        self.is_open = True
-        self.is_erased = False
-        self.files: dict[str, bytes] = {}
-        self.start()
+        self.state = State.OPEN
+        self.left = b""
+        self.spool = self.place.opened()
 
     # What may happen.
 
-    @rule(count=GROUPS, at_once=GROUPS)
-    def submit(self, count: int, at_once: int) -> None:
-        """New people, one after the other or several at once."""
-        self.send(self.new(count), at_once)
+    @rule(count=GROUPS)
+    def submit(self, count: int) -> None:
+        self.send(self.new(count))
 
     @rule(times=st.integers(2, 4))
     def the_same_twice_at_once(self, times: int) -> None:
-        """One submission several times at the same moment."""
+        """One submission several times in one group."""
         (number,) = self.new(1)
-        said = self.collector.send([number] * times, times)
-        if not self.is_open:
+        said = self.place.add(self.spool, [number] * times)
+        if self.state is not State.OPEN:
             assert said == [CLOSED] * times
             return
         self.known.append(number)
-        assert sorted(said) == [ACCEPTED, *[KNOWN] * (times - 1)]
+        assert said == [ACCEPTED, *[KNOWN] * (times - 1)]
 
     @precondition(lambda self: self.known)
     @rule(data=st.data())
-    def retry_acknowledged(self, data: st.DataObject) -> None:
-        """Somebody comes again, perhaps long after the batch was released."""
-        self.send([data.draw(st.sampled_from(self.known)), *self.new(1)], 2)
+    def retry(self, data: st.DataObject) -> None:
+        """Somebody comes again, perhaps long after the batch was recorded."""
+        self.send([data.draw(st.sampled_from(self.known)), *self.new(1)])
 
-    @precondition(lambda self: self.unsure)
-    @rule(data=st.data())
-    def retry_unacknowledged(self, data: st.DataObject) -> None:
-        """Somebody who was not told comes again: new only if nothing had been stored."""
-        number = data.draw(st.sampled_from(self.unsure))
-        self.unsure.remove(number)
-        self.send([number])
-
-    @precondition(lambda self: self.is_open)
-    @rule(count=GROUPS, moment=MOMENTS)
-    def crash_while_storing(self, count: int, moment: int) -> None:
-        """Whoever was told before it is stored; of the others, nobody before a commit."""
-        group, told = self.new(count), list[int]()
-
-        def come(number: int) -> None:
-            assert self.collector.post(self.round.body(number)) == ACCEPTED
-            told.append(number)
-
-        def all_come() -> None:
-            with ThreadPoolExecutor(count) as threads:
-                list(threads.map(come, group))
-
-        acknowledged, before = self.cut_short(all_come, moment, lambda: [*told])
-        stored = [number for number in group if self.collector.send([number]) == [KNOWN]]
-        assert {*stored} >= {*acknowledged}, f"{acknowledged} were told, {stored} are stored"
-        assert not stored or "COMMIT" in before, f"{stored} are stored after {before}"
-        self.known += group
+    @rule()
+    def rest(self) -> None:
+        """Nobody comes for a while."""
+        self.spool.tidy()
 
     @rule()
     def restart(self) -> None:
-        """Stopped and started as it should be."""
-        self.running.close()
-        self.start()
+        self.spool.close()
+        self.spool = self.place.opened()
+
+    @precondition(lambda self: self.state is State.OPEN)
+    @rule(count=GROUPS, moment=MOMENTS)
+    def crash_while_storing(self, count: int, moment: int) -> None:
+        """All of a group are stored, or none of them, and all if somebody may have been told."""
+        group = self.new(count)
+        before = self.cut_short(lambda: self.place.add(self.spool, group), moment)
+        stored = {*self.place.add(self.spool, group)}
+        self.known += group
+        assert stored in ({ACCEPTED}, {KNOWN})
+        assert stored == {ACCEPTED} or "COMMIT" in before, f"stored after {before}"
+
+    @rule(erase=st.booleans(), moment=MOMENTS)
+    def crash_while_closing(self, erase: bool, moment: int) -> None:
+        """The round is closed with everybody, or not at all."""
+        if self.may_close(erase):
+            self.cut_short(lambda: self.spool.close_round(erase=erase), moment)
+            if self.state is State.OPEN and self.spool.round().state is not State.OPEN:
+                self.is_closed_now()
 
     @rule(erase=st.booleans())
     def close(self, erase: bool) -> None:
         """A crowd leaves; fewer are erased if that is asked for, or nothing happens."""
-        if not self.is_open:
-            assert self.round.close("--erase" * erase)["closed"] is None
-        elif self.may_close(erase):
-            self.round.close("--erase" * erase)
-            self.is_closed_now()
-        else:
-            assert self.round.refusal()["field"] == "people"
-
-    @precondition(lambda self: self.is_open)
-    @rule(erase=st.booleans(), moment=MOMENTS)
-    def crash_while_closing(self, erase: bool, moment: int) -> None:
-        """The round is closed with everybody, or not at all; what was begun is gone on with."""
         if not self.may_close(erase):
+            with pytest.raises(krand.CrowdTooSmall):
+                self.spool.close_round()
             return
-        self.cut_short(lambda: self.round.close("--erase" * erase), moment)
-        if not self.collector.told()["open"]:
-            self.round.release()
+        self.spool.close_round(erase=erase)
+        if self.state is State.OPEN:
             self.is_closed_now()
+
+    @precondition(lambda self: self.state in (State.CLOSED, State.RELEASED))
+    @rule(moment=MOMENTS)
+    def crash_while_mixing(self, moment: int) -> None:
+        """Once what came is recorded, it is never mixed again; nothing of it stays."""
+        if self.state is State.CLOSED:
+            self.spool.write(self.place.left)
+            self.left = self.place.left.read_bytes()
+            self.place.check_left(self.known)
+        self.cut_short(self.spool.forget, moment)
+        self.spool.forget()
+        self.state = State.RELEASED
+        assert self.place.found(self.known) == 0
+        with pytest.raises(krand.InvalidInput, match="closed"):
+            self.spool.write(self.place.left)
 
     # What must hold after every step.
 
     @invariant()
-    def files_never_change_and_a_closed_round_takes_nobody(self) -> None:
+    def it_is_as_far_as_the_model(self) -> None:
         Machine.steps += 1
-        for name, content in self.round.released().items():
-            assert self.files.setdefault(name, content) == content, f"{name} has changed"
-        if not self.is_open:
-            assert self.collector.send(self.new(1)) == [CLOSED]
+        found = self.spool.round()
+        assert (found.state, found.people) == (self.state, len(self.known))
 
     def teardown(self) -> None:
         """In the end everybody who was acknowledged is in the batch once, or was erased."""
-        if not hasattr(self, "round"):
+        if not hasattr(self, "spool"):
             return
         with self.stack:
-            if self.is_open and self.may_close(erase=False):
-                self.round.close()
+            if self.state is State.OPEN and self.may_close(erase=False):
+                self.spool.close_round()
                 self.is_closed_now()
-            if self.is_open or self.is_erased:
-                assert not self.round.released()
-            else:
-                self.round.check_released(self.known)
-                assert self.round.left_in_spool(self.known) == 0
-            self.running.close()
+            if self.state is State.CLOSED:
+                finish(self.place, self.spool)
+                self.place.check_left(self.known)
+            if self.state is not State.OPEN:
+                assert self.place.found(self.known) == 0
+            self.spool.close()
 
     # How.
 
-    def start(self) -> None:
-        self.running = ExitStack()
-        self.collector: Collector = self.running.enter_context(self.round.served())
-
-    def cut_short(
-        self, act: Callable[[], object], moment: int, looked: Callable[[], T] = lambda: None
-    ) -> tuple[T, list[str]]:
-        """Go on with the files as they were at one moment; what was seen then, and what had run."""
+    def cut_short(self, act: Callable[[], object], moment: int) -> list[str]:
+        """Go on with the files as they were at one moment; what had run before."""
         self.images += 1
-        found: list[tuple[Round, T]] = []
-
-        def look() -> None:
-            seen = looked()
-            found.append((self.round.copied(self.home / str(self.images)), seen))
-
-        self.sql.begin(moment, look)
+        found: list[Place] = []
+        self.sql.begin(
+            moment, lambda: found.append(self.place.copied(self.home / str(self.images)))
+        )
         act()
         before = self.sql.end()
-        left, ((self.round, seen),) = self.running, found
-        ending = threading.Thread(target=left.close)  # in a folder that nobody looks at any more
-        ending.start()
-        self.stack.callback(ending.join)
-        self.start()
-        return seen, before
+        self.spool.close()
+        (self.place,) = found
+        self.spool = self.place.opened()
+        return before
 
     def may_close(self, erase: bool) -> bool:
-        return erase or len(self.known) >= self.crowd
+        return erase or self.state is not State.OPEN or len(self.known) >= self.crowd
 
     def is_closed_now(self) -> None:
-        self.is_open, self.is_erased = False, len(self.known) < self.crowd
+        self.state = State.ERASED if len(self.known) < self.crowd else State.CLOSED
 
     def new(self, count: int) -> list[int]:
         self.people += count
         return list(range(self.people - count, self.people))
 
-    def send(self, numbers: list[int], at_once: int = 1) -> None:
+    def send(self, numbers: list[int]) -> None:
         """Submit, and be told."""
-        new = ACCEPTED if self.is_open else CLOSED
+        new = ACCEPTED if self.state is State.OPEN else CLOSED
         expected = [KNOWN if number in self.known else new for number in numbers]
-        said = self.collector.send(numbers, at_once)
+        said = self.place.add(self.spool, numbers)
         assert said == expected, f"{numbers} were told {said}, not {expected}"
-        self.known += [n for n in numbers if self.is_open and n not in self.known]
+        self.known += [n for n in numbers if self.state is State.OPEN and n not in self.known]
 
 
-def test_the_collector_follows_its_model() -> None:
+def test_the_spool_follows_its_model() -> None:
     """Submit, retry, crash, restart, close in any order: nobody lost, nobody counted twice."""
     run_state_machine_as_test(
         Machine,

@@ -1,10 +1,10 @@
-"""Plans from before they held decisions alone, rewritten: the same noise as whole numbers, a new
-hash.
+"""Plans in which nobody had an address and the analyst was a key, rewritten: a new hash.
 
-    python tests/golden/rewrite_plans.py tests/golden/plans/*.json
+    PYTHONPATH=.:tests python tests/golden/rewrite_plans.py FILE…
+    python -m reference.vectors > tests/vectors.json
 
-What followed from the noise (precision, promise, overflow) is left out; lanes, which a plan did not
-have, follow from its blocks. The golden results are those of the plans before.
+Files are plans or reference/cases.json. The noise and all keys are those of before; mixers get
+addresses where there are several, and the analyst the identity of the reference.
 """
 
 from __future__ import annotations
@@ -14,37 +14,33 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import krand
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 from forge import canonical
-from lanes import lanes_of
+from reference.message import ANALYST
+from reference.vectors import identity, public
 
-Values = dict[str, Any]
 
-
-def rewritten(old: Values) -> Values:
+def rewritten(old: dict[str, Any]) -> dict[str, Any]:
     """The plan of today with the noise, the keys and the parties of an older one."""
-    survey = krand.Survey.from_values(old["survey"])
-    new = {key: old[key] for key in ("format", "survey", "analyst_key") if key in old}
-    mixing = old.get("mixing")
-    rooms = None if mixing else [block.get("messages", 0) for block in old["blocks"]]
-    lanes = list(lanes_of(survey, old["blocks"], rooms))
-    if mixing is None:
-        noise: Values = {"numerators": [block["noise_numerator"] for block in old["blocks"]]}
-    else:
-        noise = {"laws": mixing["laws"]}
-        pairs = zip(mixing["lane_laws"], mixing["paddings"], strict=True)
-        lanes = [
-            each | {"law": law, "padding": padding}
-            for each, (law, padding) in zip(lanes, pairs, strict=True)
-        ]
-    return {**new, **noise, "mixers": (mixing or {"mixers": []})["mixers"], "lanes": lanes}
+    if "analyst_key" not in old:
+        return old
+    new = {name: value for name, value in old.items() if name != "analyst_key"}
+    new["analyst"] = {"key": old["analyst_key"], "identity": public(identity(ANALYST))}
+    several = len(old["mixers"]) > 1
+    new["mixers"] = [
+        {**mixer, "url": f"https://mixer-{place}.example" if several else ""}
+        for place, mixer in enumerate(old["mixers"], 1)
+    ]
+    return new
 
 
 if __name__ == "__main__":
     for path in map(Path, sys.argv[1:]):
-        values = json.loads(path.read_bytes())
-        if "blocks" in values:
-            path.write_bytes(canonical(rewritten(values)))
-            krand.read_plan(path)
+        content = path.read_text(encoding="utf-8")
+        values = json.loads(content)
+        for text in values["plans"].values() if "plans" in values else ():
+            new = canonical(rewritten(json.loads(text))).decode()
+            for ascii_only in (True, False):
+                quoted = (json.dumps(each, ensure_ascii=ascii_only) for each in (text, new))
+                content = content.replace(*quoted)
+        plan = {} if "plans" in values else rewritten(values)
+        path.write_text(canonical(plan).decode() if plan else content, encoding="utf-8")

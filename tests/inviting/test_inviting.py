@@ -13,10 +13,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import krand
+import world
 from command_line import done, refused, run, told
 from components import require
 from golden import Golden
 from html_pages import read_page
+from krand.testing import FakeChain
 from mailing import (
     PLAN,
     SENDER,
@@ -441,6 +444,36 @@ def test_links_lead_to_where_people_can_reach_the_form(tmp_path: Path) -> None:
         "invite plan.json --count 2 --url http://10.0.0.1/ --local -o x.csv", at=tmp_path
     )
     assert error["rule"] == "must begin with https://"
+
+
+def test_links_of_a_published_survey_lead_to_a_partners_page(tmp_path: Path) -> None:
+    """Where the plan says; the digests are where `krand run` reads them, and none is published."""
+    folder = tmp_path / "team.krand"
+
+    def published(survey_id: str) -> krand.Plan:
+        made = world.plan("trio")
+        survey = made.survey.changed(id=survey_id, invitations=True)
+        plan = FakeChain(replace(made, survey=survey)).plan
+        (folder / "public" / plan.hash).mkdir(parents=True)
+        plan.save(folder / "public" / plan.hash / "plan.json")
+        return plan
+
+    folder.mkdir()
+    error = refused("invite team.toml --count 2 -o links.csv", at=tmp_path)
+    assert error["rule"] == "must have published one survey, not 0"
+    plan = published("team")
+    done("invite team.toml --count 2 -o links.csv", at=tmp_path)
+    page = f"{plan.mixers[1].url}/{plan.hash}/"
+    text = (tmp_path / "links.csv").read_text(encoding="utf-8")
+    codes = re.findall(f'"{page}#([^"]*)"', text)
+    assert len(codes) == 2
+    assert Known(folder / "invitations" / f"{plan.hash}.json", plan).admits(*codes)
+    assert [each.name for each in (folder / "public" / plan.hash).iterdir()] == ["plan.json"]
+    other = published("other")
+    error = refused("invite team.krand --count 2 -o more.csv", at=tmp_path)
+    assert error["rule"] == "must have published one survey, not 2"
+    file = folder / "public" / other.hash / "plan.json"
+    done("invite", file, "--count 2 -o more.csv", at=tmp_path)
 
 
 # ---- What people write

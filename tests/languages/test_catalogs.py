@@ -127,7 +127,7 @@ def test_texts_are_marked_where_they_can_be_found() -> None:
     assert not lost
 
 
-PAGES = ({"form"}, {"mail"}, {"report", "wording"}, {"mixer"})
+PAGES = ({"form"}, {"mail"}, {"report", "wording"})
 """Columns of the page of languages, by the rooms that they need."""
 
 

@@ -1,26 +1,21 @@
-"""A chain of three mixers, as its operators run it, and one whose first mixer is a test."""
+"""A chain of three mixers, and one whose first mixer is a test."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import re
-import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from cryptography.hazmat.primitives.hpke import AEAD, KDF, KEM, Suite
 
 import krand
-import steps
-from command_line import done
+from krand.mixing import mixer
 from krand.testing import FakeChain, UnsafeMemoryLedger, simulated_people
 
 HERE = Path(__file__).parent
@@ -45,64 +40,15 @@ def during(asked: krand.Plan, number: int) -> Callable[[], float]:
     return lambda: schedule.window(number)[0] + 1
 
 
-def lanes_of(batch: Path) -> Lanes:
-    """What is in a batch, in the order of the file."""
-    links = json.loads(batch.with_suffix(".chain.json").read_bytes())["links"]
-    counts = [lane["out"] for lane in links[-1]["lanes"]]
+def lanes_of(batch: Path, counts: list[int] | None = None) -> Lanes:
+    """What is in a batch, in the order of the file; by its chain where no counts are given."""
+    if counts is None:
+        links = json.loads(batch.with_suffix(".chain.json").read_bytes())["links"]
+        counts = [lane["out"] for lane in links[-1]["lanes"]]
     content = batch.read_bytes()
     size = len(content) // sum(counts)
     rows = iter([content[at : at + size] for at in range(0, len(content), size)])
     return {lane: [next(rows) for _ in range(count)] for lane, count in enumerate(counts)}
-
-
-def files_in(folder: Path) -> dict[str, bytes]:
-    """What anybody could fetch; nothing if there is no such folder."""
-    return {path.name: path.read_bytes() for path in folder.glob("*") if path.is_file()}
-
-
-def holds_key(folder: Path, public: str) -> bool:
-    """Whether the private key of this public one is in any file of the folder, in hexadecimal."""
-    content = None
-    while content is None:
-        with suppress(FileNotFoundError):  # files go while they are listed: again
-            files = [path for path in folder.rglob("*") if path.is_file()]
-            content = b"\n".join(path.read_bytes() for path in files)
-    return any(
-        X25519PrivateKey.from_private_bytes(bytes.fromhex(text.decode())).public_key()
-        == X25519PublicKey.from_public_bytes(bytes.fromhex(public))
-        for text in set(re.findall(rb"(?=([0-9a-f]{64}))", content))
-    )
-
-
-@dataclass
-class Watched:
-    """What holds at the moment in which anything below a folder is first made or changed."""
-
-    folder: Path
-    holds: Callable[[], object]
-    found: list[object] = field(default_factory=list)
-
-    def hear(self, event: str, arguments: tuple[object, ...]) -> None:
-        """Python tells every file that is opened, and every name that is given."""
-        named = [str(each) for each in arguments if isinstance(each, (str, Path))]
-        here = any(Path(name).is_relative_to(self.folder) for name in named)
-        if here and not self.found and event in ("open", "os.mkdir", "os.rename", "os.link"):
-            self.found.append(None)  # looking opens files, too
-            self.found[0] = self.holds()
-
-
-WATCHED: list[Watched] = []
-sys.addaudithook(lambda event, arguments: [each.hear(event, arguments) for each in WATCHED])  # type: ignore[arg-type,func-returns-value]
-
-
-@contextmanager
-def when_first_shown(folder: Path, holds: Callable[[], object]) -> Iterator[list[object]]:
-    """What `holds` gives when anything first appears in the folder."""
-    WATCHED.append(watched := Watched(folder, holds))
-    try:
-        yield watched.found
-    finally:
-        WATCHED.remove(watched)
 
 
 class Chain(FakeChain):
@@ -122,14 +68,32 @@ class Chain(FakeChain):
             )
             device.submit(answers)
 
-    def mixed(self, batch: Path, hop: int, output: Path) -> Any:
-        """What leaves the mixer of this place."""
-        return krand.mix(self.plan, batch, self.stores[hop - 1], output)
+
+class Left(NamedTuple):
+    """What has left a mixer."""
+
+    data: Path
+    counts: tuple[Any, ...]
+    """What became of the messages of each lane."""
+
+    @property
+    def lanes(self) -> Lanes:
+        """The messages."""
+        return lanes_of(self.data, [each.out for each in self.counts])
+
+    def total(self, name: str) -> int:
+        """What happened so often in all lanes."""
+        return sum(getattr(lane, name) for lane in self.counts)
 
 
 def some_people(count: int, seed: int = 1) -> list[dict[str, Any]]:
     """Whatever people might answer, and nothing at all."""
     return [*simulated_people(plan().survey, count, seed=seed)]
+
+
+def hex_of(key: Ed25519PrivateKey | X25519PrivateKey) -> str:
+    """The public half, as plans have it."""
+    return key.public_key().public_bytes_raw().hex()
 
 
 @dataclass
@@ -141,65 +105,58 @@ class ByHand:
     """
 
     folder: Path
-    anchored: bool = False
-    signs: bool = True
     identity: Ed25519PrivateKey = field(default_factory=Ed25519PrivateKey.generate)
     key: X25519PrivateKey = field(default_factory=X25519PrivateKey.generate)
+    opening: X25519PrivateKey = field(default_factory=X25519PrivateKey.generate)
+    """The key of mixer 2 for round 1."""
     inside: Lanes = field(default_factory=dict)
     """What mixer 2 finds in its layers of the honest batch, in its order."""
 
-    def __post_init__(self) -> None:
-        self.store, self.plan_file = self.folder / "store", self.folder / "plan.json"
-        raw = self.identity.public_key().public_bytes_raw().hex()
-        own = {"identity": raw, "keys": [], "name": "collector"}
-        self.mixers = [own, self._described()]
-        whole = steps.named(plan(), self.key).bytes.decode()
-        named = json.dumps(self.mixers, sort_keys=True, separators=(",", ":"))
-        whole = re.sub(r'"mixers":\[.*?}\]', f'"mixers":{named}', whole)
-        whole = whole.replace('"mixers":3', '"mixers":2')
-        self.plan_file.write_text(whole, encoding="utf-8")
-        if self.signs:
-            done("mix sign", self.plan_file, self.options, "-o", self.folder / "2.sig.json")
-
     @cached_property
     def plan(self) -> krand.Plan:
-        return krand.read_plan(self.plan_file)
+        made = plan()
+        other = Ed25519PrivateKey.generate()
+        later = X25519PrivateKey.generate()
+        mixers = (
+            krand.Mixer(
+                name="collector", identity=hex_of(self.identity), url="https://one.example"
+            ),
+            krand.Mixer(
+                name="mixer 2",
+                identity=hex_of(other),
+                url="https://two.example",
+                keys=(hex_of(self.opening), hex_of(later)),
+            ),
+        )
+        analyst = krand.Analyst(key=hex_of(self.key), identity="5b" * 32)
+        two = made.survey.changed(trust=made.survey.trust.changed(mixers=2))
+        return replace(made, survey=two).with_parties(mixers, analyst)
 
-    @property
-    def options(self) -> str:
-        """Of every command with the mixer's store."""
-        anchor = f" --anchor {self.folder / 'anchor'}" if self.anchored else ""
-        return f"--store {self.store}{anchor}"
-
-    def mixed(self, batch: Path, output: str = "out", store: Path | None = None) -> Any:
+    def mixed(self, batch: Path, output: str = "out") -> Left:
         """What leaves the mixer."""
-        anchor = self.folder / "anchor" if self.anchored else None
-        to = self.folder / output
-        return krand.mix(self.plan, batch, store or self.store, to, anchor=anchor)
-
-    def not_mixed(self, batch: Path, output: str = "out", store: Path | None = None) -> str:
-        """How it refuses a batch, of which it shows nothing."""
-        before = files_in(self.folder / output)
-        with pytest.raises(krand.InvalidInput) as caught:
-            self.mixed(batch, output, store)
-        assert files_in(self.folder / output) == before
-        return f"{caught.value.field}: {caught.value.rule}"
-
-    def _described(self) -> dict[str, Any]:
-        file, anchor = self.folder / "mixer.json", "" if self.anchored else "--no-anchor"
-        done("mix keygen --name 'mixer 2' --rounds 2", anchor, self.options, "-o", file)
-        values: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-        del values["format"]
-        return values
+        link = json.loads(batch.with_suffix(".chain.json").read_bytes())["links"][-1]
+        counts, to = [lane["out"] for lane in link["lanes"]], self.folder / output
+        key = self.opening.private_bytes_raw()
+        done = mixer.mix(self.plan, 1, 2, counts, batch, to, key=key, workers=1)
+        return Left(to, done.lanes)
 
     def sealed(self, inside: bytes, **info: Any) -> bytes:
         """A message for mixer 2, with its key of round 1; `info` is what it is bound to."""
-        key = X25519PublicKey.from_public_bytes(bytes.fromhex(self.mixers[1]["keys"][0]))
-        return SUITE.encrypt(inside, key, self._bound({"hop": 2, **info}))
+        return SUITE.encrypt(inside, self.opening.public_key(), self._bound({"hop": 2, **info}))
 
     def null(self, lane: int) -> bytes:
         """An empty message for the analyst."""
         return SUITE.encrypt(NOTHING, self.key.public_key(), self._bound({"hop": 0, "lane": lane}))
+
+    def tokens(self, lanes: Lanes) -> list[int]:
+        """How often each position of the plan is in a batch for the analyst, this test."""
+        found = [0] * self.plan.layout.positions
+        for lane, rows in lanes.items():
+            for sealed in rows:
+                content = SUITE.decrypt(sealed, self.key, self._bound({"hop": 0, "lane": lane}))
+                if content[1]:
+                    found[int.from_bytes(content[2:])] += 1
+        return found
 
     def _bound(self, info: dict[str, Any]) -> bytes:
         bound = {"plan": self.plan.hash, "round": 1, "lane": 0, **info}

@@ -357,6 +357,22 @@ def test_every_window_begins_on_its_own_day() -> None:
         assert survey["closes"] in {(days[-1] - timedelta(1)).isoformat(), end.date().isoformat()}
 
 
+def test_keys_and_copies_end_31_days_after_the_round() -> None:
+    """In UTC, of the last round as of any other; a survey without an end tells no day."""
+    weeks = world.survey("weeks")
+    assert weeks.schedule is not None
+    ends = weeks.schedule.opens[1:]
+    for number, end in enumerate(ends, 1):
+        last = (end.astimezone(UTC) - timedelta(seconds=1)).date()
+        assert weeks.until(number) == last + timedelta(days=31)
+    once = world.survey("tiny").changed(closes=date(2026, 12, 24))
+    assert (once.has_last_day, once.until(1)) == (True, date(2027, 1, 24))
+    endless = world.survey("tiny")
+    assert not endless.has_last_day
+    with pytest.raises(krand.InvalidInput, match="closes: must be given"):
+        endless.until(1)
+
+
 def test_windows_of_a_plan_cannot_be_moved(tmp_path: Path) -> None:
     """A year in a day: windows that are not those of the schedule are no survey."""
     values = json.loads(world.plan_file("weeks").read_bytes())

@@ -1,21 +1,17 @@
-"""The pages over HTTP: the token, the guard, what `krand web` refuses, what is computed."""
+"""The pages over HTTP: the token, the guard, what is computed."""
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import signal
-import socket
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from command_line import refused, run
+from chaos import Program
 from components import require
 from consoles import BASE, COOKIE, TOKEN, console_of
 from golden import Golden
@@ -124,23 +120,6 @@ def test_only_our_own_names_are_answered(console: TestClient, host: str, status:
 
 
 @pytest.mark.parametrize(
-    ("bound", "asked", "ours"),
-    [
-        ("0.0.0.0", "10.1.2.3:8090", True),
-        ("0.0.0.0", "[fe80::1]:8090", True),
-        ("0.0.0.0", "evil.example:8090", False),
-        ("survey.example", "survey.example:1", True),
-        ("survey.example", "evil.example", False),
-        ("127.0.0.1", "10.1.2.3", False),
-    ],
-)
-def test_names_that_are_ours(tmp_path: Path, bound: str, asked: str, ours: bool) -> None:
-    """Addresses cannot be made to point here by others; names can."""
-    answer = console_of(tmp_path, bound).get("/nowhere", headers={"Host": asked})
-    assert (answer.status_code != 421) is ours
-
-
-@pytest.mark.parametrize(
     ("headers", "taken"),
     [
         ({}, True),
@@ -188,74 +167,21 @@ def test_what_is_no_form_is_refused(console: TestClient) -> None:
         assert answer.status_code == 422, path
 
 
-# ---- The command
+# ---- The program
 
 
-TLS = "--tls-cert here.pem --tls-key here.pem"
-WRONG = (
-    "--port 99999",
-    f"--host nowhere.invalid {TLS} --token-file token",
-    "--host 0.0.0.0",
-    f"--host 0.0.0.0 {TLS}",
-    "--tls-cert here.pem",
-    "nowhere",
-    "--token-file nowhere/token",
-    "--token-file .",
-)
-GUESSABLE = ("", "short", "a" * 31, "ä" * 40, "a b" * 20)
-
-
-def test_what_cannot_be_served_is_refused(tmp_path: Path, golden: Golden) -> None:
-    """The option is named; nothing is left behind; a token that could be guessed is none."""
-    (tmp_path / "here.pem").touch()
-    told = []
-    for options in WRONG:
-        result = run("web", options, at=tmp_path)
-        assert result.exit_code == 2, options
-        told.append(f"$ krand web {options}\n{result.stderr}")
-        assert [path.name for path in tmp_path.iterdir()] == ["here.pem"], options
-    golden("web/refused", "\n".join(told), {r"/\S+/nowhere\b": "<folder>"})
-    file = tmp_path / "token"
-    for content, mode in (*((content, 0o600) for content in GUESSABLE), ("a" * 43, 0o640)):
-        file.write_text(content, encoding="utf-8")
-        file.chmod(mode)
-        error = refused("web --port 0 --token-file token", at=tmp_path)
-        assert error["field"] == "token-file", f"{content!r} {mode:o}: {error}"
-
-
-def served(words: str, folder: Path, story: Callable[[Client, str], None]) -> Any:
-    """A story with the pages while the command runs; what the command told."""
+@contextmanager
+def served(folder: Path) -> Iterator[tuple[Client, str]]:
+    """A browser that has entered, and the address of the pages, while the program runs."""
     httpx = require("httpx2")
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        home = f"http://127.0.0.1:{listener.getsockname()[1]}/"
-    failed: list[BaseException] = []
-
-    def visit() -> None:
-        try:
-            with httpx.Client(timeout=600, follow_redirects=True) as client:
-                while not _answers(client, home):
-                    pass
-                story(client, home)
-        except BaseException as error:
-            failed.append(error)
-        finally:
-            os.kill(os.getpid(), signal.SIGINT)
-
-    visitor = threading.Thread(target=visit)
-    visitor.start()
-    result = run(words, f"--port {home.rpartition(':')[2].strip('/')}", at=folder)
-    visitor.join()
-    if failed:
-        raise failed[0]
-    assert result.exit_code in (0, 130), result.output
-    return result
-
-
-def _answers(client: Client, home: str) -> bool:
-    with suppress(require("httpx2").TransportError):
-        return client.get(home).status_code == 401
-    return False
+    words = ("run", folder, "--json")
+    with Program(*words, errors=folder / "errors") as program:
+        home, _, token = program.wait("console")["url"].partition("?token=")
+        assert len(token) >= 43
+        with httpx.Client(timeout=600, follow_redirects=True) as client:
+            client.get(home, params={"token": token}).raise_for_status()
+            yield client, home
+    assert token not in (folder / "errors").read_text()
 
 
 SURVEY = """\
@@ -293,10 +219,7 @@ def test_the_pages_are_there_until_it_is_stopped(tmp_path: Path, golden: Golden)
     texts: dict[str, str] = {}
     keys = []
 
-    def story(client: Client, home: str) -> None:
-        token = (tmp_path / "token").read_text(encoding="ascii").strip()
-        assert len(token) >= 43
-        client.get(home, params={"token": token}).raise_for_status()
+    with served(tmp_path) as (client, home):
         for language in ("en", "de"):
             client.get(home, params={"language": language})
             found = []
@@ -316,18 +239,12 @@ def test_the_pages_are_there_until_it_is_stopped(tmp_path: Path, golden: Golden)
             assert 'name="krand-preview"' in shown.text
             assert shown.headers["content-security-policy"].endswith("frame-ancestors 'self'")
             plan = client.get(f"{home}{preview}plan.json").json()
-            keys.append(plan["analyst_key"])
+            keys.append(plan["analyst"]["key"])
             assert len(plan["mixers"]) == mixers
         (place / "survey.toml").write_text(SURVEY, encoding="utf-8")
         wrong = client.get(f"{home}surveys/canteen/part/promise")
         assert wrong.headers["x-state"] == "invalid"
         texts["wrong"] = text_of(wrong.text)
-
-    result = served("web --json --token-file token", tmp_path, story)
-    token = (tmp_path / "token").read_text(encoding="ascii").strip()
-    assert json.loads(result.stdout)["console"].endswith(f"/?token={token}")
-    assert (tmp_path / "token").stat().st_mode & 0o777 == 0o600
-    assert token not in result.stderr
     assert len(set(keys)) == 2
     golden("web/parts.en", texts["en"])
     golden("web/parts.de", f"{texts['de']}\n{texts['wrong']}")
@@ -351,9 +268,12 @@ def test_work_that_takes_too_long_ends_and_the_next_one_is_done(tmp_path: Path) 
         f'[[question]]\nname = "q{n}"\ntype = "yes_no"\ntext = "?"\n' for n in range(999)
     )
 
-    def story(client: Client, home: str) -> None:
-        token = (tmp_path / "token").read_text(encoding="ascii").strip()
-        client.get(home, params={"token": token})
+    texts = {"canteen": SURVEY.format(1)}
+    texts |= {f"slow-{n}": SLOW.format(n) + asked for n in range(20)}
+    for name, text in texts.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "survey.toml").write_text(text, encoding="utf-8")
+    with served(tmp_path) as (client, home):
         told: list[str] = []
         threads = [
             threading.Thread(
@@ -370,10 +290,3 @@ def test_work_that_takes_too_long_ends_and_the_next_one_is_done(tmp_path: Path) 
         assert told == ["busy"] * 20
         answer = client.get(f"{home}surveys/canteen/part/promise")
         assert answer.headers["x-state"] == "planned"
-
-    texts = {"canteen": SURVEY.format(1)}
-    texts |= {f"slow-{n}": SLOW.format(n) + asked for n in range(20)}
-    for name, text in texts.items():
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "survey.toml").write_text(text, encoding="utf-8")
-    served("web --token-file token", tmp_path, story)

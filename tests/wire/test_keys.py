@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-import itertools
-import json
 import os
 from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa, x448
-from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
     NoEncryption,
@@ -18,17 +14,12 @@ from cryptography.hazmat.primitives.serialization import (
     PublicFormat,
 )
 
-from command_line import done, refused, run, told
-from krand import InvalidInput, generate_private_key, read_private_key, read_public_key
-from krand.wire.keys import (
-    parse_private_key,
-    parse_public_key,
-    private_key_pem,
-    public_key_pem,
-    write_key_pair,
-)
+from command_line import done, refused, told
+from krand import InvalidInput, generate_private_key, read_private_key
+from krand.wire.keys import parse_private_key, private_key_pem, write_private
 
 KEY = generate_private_key()
+PEM = private_key_pem(KEY)
 SECRET = b"correct horse"
 
 
@@ -36,128 +27,70 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_a_key_pair_is_made_and_named(tmp_path: Path) -> None:
-    """Two files that belong together, and the fingerprint of the public one."""
-    result = done("keygen -o key.pem", at=tmp_path)
-    public = read_public_key(tmp_path / "key.pub.pem")
-    mark = hashlib.sha256(public.public_bytes_raw()).hexdigest()[:16]
-    assert read_private_key(tmp_path / "key.pem").public_key() == public
-    for word in ("key.pem", "key.pub.pem", "not encrypted", mark):
-        assert word in result.stdout
-    assert "PRIVATE" not in result.output
-    assert names(tmp_path) == ["key.pem", "key.pub.pem"]
-    found = told("keygen --output a.pem", at=tmp_path)
-    files = {"private_key": "a.pem", "public_key": "a.pub.pem"}
-    own = hashlib.sha256(read_public_key(tmp_path / "a.pub.pem").public_bytes_raw()).hexdigest()
-    assert found == {**files, "fingerprint": own[:16], "encrypted": False}
+def test_an_analyst_is_made_once(tmp_path: Path) -> None:
+    """The line that names it, the same each time; a key and an identity for their owner alone."""
+    line = done("keygen institute", at=tmp_path).stdout.strip()
+    own = tmp_path / "institute" / "keys"
+    public = read_private_key(own / "analyst.pem").public_key().public_bytes_raw().hex()
+    assert line.startswith("krand-analyst:")
+    assert line.endswith(f".{public}")
+    assert {(own / name).stat().st_mode & 0o777 for name in ("analyst.pem", "identity.pem")} == {
+        0o600
+    }
+    found = told("keygen institute", at=tmp_path)
+    assert found == {"analyst": line, "key": "institute/keys/analyst.pem"}
+    assert done("keygen another", at=tmp_path).stdout.strip() != line
+    (own / "analyst.pem").write_bytes(b"precious")
+    assert refused("keygen institute", at=tmp_path)["field"] == "private key"
+    assert (own / "analyst.pem").read_bytes() == b"precious"
 
 
-@pytest.mark.parametrize("secret", ["corréct horse", "x" * 1023], ids=["words", "longest"])
-def test_a_passphrase_is_typed_or_comes_from_the_environment(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, secret: str
+@pytest.mark.parametrize("mask", [0o022, 0, 0o077])
+def test_a_private_key_is_its_owners_before_anything_is_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mask: int
 ) -> None:
-    """The private key opens with it and does not show without it; it is not printed."""
-    monkeypatch.setenv("SOME_SECRET", secret)
-    from_environment = run("keygen -o a.pem --passphrase-env SOME_SECRET --json", at=tmp_path)
-    words = "keygen -o b.pem --passphrase --json"
-    typed = run(words, at=tmp_path, typed=f"{secret}\n{secret}\n")
-    for result, name in ((from_environment, "a.pem"), (typed, "b.pem")):
-        assert json.loads(result.stdout)["encrypted"] is True, result.output
-        assert secret not in result.output
-        assert (tmp_path / name).read_bytes().startswith(b"-----BEGIN ENCRYPTED PRIVATE KEY-----")
-        read_private_key(tmp_path / name, secret.encode())
-        with pytest.raises(InvalidInput, match="is encrypted: a passphrase must be given"):
-            read_private_key(tmp_path / name)
-    assert run("keygen -o c.pem --passphrase", at=tmp_path, typed="").exit_code == 130
-    assert "c.pem" not in names(tmp_path)
+    """Whatever the mask of the process."""
+    modes: list[tuple[int, int]] = []
+    change = os.chmod
 
+    def watch(handle: int, mode: int) -> None:
+        change(handle, mode)
+        found = os.fstat(handle)
+        modes.append((found.st_mode & 0o777, found.st_size))
 
-@pytest.mark.parametrize("existing", ["key.pem", "key.pub.pem"])
-def test_a_key_is_replaced_only_by_force(tmp_path: Path, existing: str) -> None:
-    """If either file exists nothing is written; with --force there is another, private pair."""
-    (tmp_path / existing).write_bytes(b"precious")
-    (tmp_path / existing).chmod(0o644)
-    assert "must not exist yet" in refused("keygen -o key.pem", at=tmp_path)["rule"]
-    assert names(tmp_path) == [existing]
-    assert (tmp_path / existing).read_bytes() == b"precious"
-    done("keygen -o key.pem --force", at=tmp_path)
-    public = read_public_key(tmp_path / "key.pub.pem")
-    assert read_private_key(tmp_path / "key.pem").public_key() == public
+    monkeypatch.setattr(os, "chmod", watch)
+    before = os.umask(mask)
+    try:
+        write_private("key", tmp_path / "key.pem", PEM)
+    finally:
+        os.umask(before)
+    assert modes == [(0o600, 0)]
     assert (tmp_path / "key.pem").stat().st_mode & 0o777 == 0o600
 
 
-@pytest.mark.parametrize(("mask", "public_mode"), [(0o022, 0o644), (0, 0o666), (0o077, 0o600)])
-def test_the_private_key_is_its_owners_from_the_first_byte_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mask: int, public_mode: int
-) -> None:
-    """Whatever the mask: while the bytes are written, and when the file has its name."""
-    created: list[tuple[int, int]] = []
-    write = os.fdopen
-
-    def watch(handle: int, kind: str) -> object:
-        state = os.fstat(handle)
-        created.append((state.st_mode & 0o777, state.st_size))
-        return write(handle, kind)
-
-    monkeypatch.setattr(os, "fdopen", watch)
-    files = tmp_path / "key.pem", tmp_path / "key.pub.pem"
-    before = os.umask(mask)
-    try:
-        write_key_pair(KEY, *files)
-    finally:
-        os.umask(before)
-    assert created == [(0o600, 0), (public_mode, 0)]
-    assert [file.stat().st_mode & 0o777 for file in files] == [0o600, public_mode]
-
-
-@pytest.mark.parametrize("overwrite", [False, True])
-@pytest.mark.parametrize(("failing", "field"), [(1, "output"), (2, "public")])
-def test_a_full_disk_leaves_everything_as_it_was(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: int, field: str, overwrite: bool
-) -> None:
-    """Both new files are complete before the first old one goes."""
-    files = tmp_path / "key.pem", tmp_path / "key.pub.pem"
-    if overwrite:
-        write_key_pair(KEY, *files)
-    before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
-    calls = itertools.count(1)
+def test_what_is_there_is_never_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key, a folder; on a full disk, and in a folder that is not there."""
+    (tmp_path / "key.pem").write_bytes(b"precious")
+    (tmp_path / "folder").mkdir()
+    for name in ("key.pem", "folder", "nowhere/key.pem"):
+        with pytest.raises(InvalidInput) as caught:
+            write_private("key", tmp_path / name, PEM)
+        assert caught.value.field == "key"
+    for path in (tmp_path / "nowhere.pem", tmp_path / "folder"):
+        with pytest.raises(InvalidInput, match="must be a file that can be read"):
+            read_private_key(path)
 
     def full(handle: int) -> None:
-        if next(calls) == failing:
-            raise OSError(28, "No space left on device")
+        raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(InvalidInput, match="no space left") as caught:
-        write_key_pair(generate_private_key(), *files, overwrite=overwrite)
-    assert caught.value.field == field
-    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
+    with pytest.raises(InvalidInput, match="no space left"):
+        write_private("key", tmp_path / "new.pem", PEM)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "key.pem"]
+    assert (tmp_path / "key.pem").read_bytes() == b"precious"
 
 
-@pytest.mark.parametrize("overwrite", [False, True])
-def test_places_that_do_not_do_are_named(tmp_path: Path, overwrite: bool) -> None:
-    """A missing folder, a folder instead of a file, one file for both."""
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    key, nowhere = tmp_path / "key.pem", tmp_path / "nowhere" / "key.pem"
-    for private, public, field in (
-        (nowhere, key, "output"),
-        (key, nowhere, "public"),
-        (folder, key, "output"),
-        (key, folder, "public"),
-        (key, folder / ".." / "key.pem", "public"),
-    ):
-        with pytest.raises(InvalidInput) as caught:
-            write_key_pair(KEY, private, public, overwrite=overwrite)
-        assert caught.value.field == field
-    assert list(tmp_path.iterdir()) == [folder]
-    for path in (nowhere, folder):
-        for load in (read_private_key, read_public_key):
-            with pytest.raises(InvalidInput, match="must be a file that can be read") as caught:
-                load(path)
-            assert caught.value.value == str(path)
-
-
-PEM, PUBLIC_PEM = private_key_pem(KEY), public_key_pem(KEY.public_key())
+PUBLIC_PEM = KEY.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
 ENCRYPTED = private_key_pem(KEY, SECRET)
 PRIVATE_FAULTS: tuple[tuple[bytes, bytes | None, str], ...] = (
     (b"", None, "must be PEM"),
@@ -170,29 +103,14 @@ PRIVATE_FAULTS: tuple[tuple[bytes, bytes | None, str], ...] = (
     (PEM[:60] + PEM[70:], None, "must be a complete PEM file"),
     (PEM.replace(b"END", b"EMD"), None, "must be a complete PEM file"),
 )
-PUBLIC_FAULTS = (
-    (b"\xff\xfe", "must be PEM"),
-    (PEM, "must be the PEM of a public key.*this is a private key"),
-    (PUBLIC_PEM[:40] + PUBLIC_PEM[50:], "must be a complete PEM file"),
-    (public_key_pem(X25519PublicKey.from_public_bytes(bytes(32))), "low order"),
-    (public_key_pem(X25519PublicKey.from_public_bytes(b"\1" + bytes(31))), "low order"),
-)
 
 
 def test_a_key_that_cannot_be_read_says_why() -> None:
-    """Not PEM, the wrong half, a wrong passphrase, damage; no key is ever printed.
-
-    A point of low order gives the same secret to everybody: nothing may be sealed for it.
-    """
+    """Not PEM, the wrong half, a wrong passphrase, damage; no key is ever printed."""
     for pem, passphrase, problem in PRIVATE_FAULTS:
         with pytest.raises(InvalidInput, match=problem) as caught:
             parse_private_key(pem, passphrase, "some.pem")
         assert (caught.value.field, "some.pem" in str(caught.value)) == ("private key", True)
-    for pem, problem in PUBLIC_FAULTS:
-        with pytest.raises(InvalidInput, match=problem) as caught:
-            parse_public_key(pem, "some.pem")
-        assert caught.value.field == "public key"
-        assert not [line for line in pem.splitlines()[1:-1] if line.decode() in str(caught.value)]
     for passphrase in (b"", b"x" * 1024):
         with pytest.raises(InvalidInput, match="passphrase: must have 1 to 1,023 bytes"):
             private_key_pem(KEY, passphrase)
@@ -204,6 +122,3 @@ def test_a_key_that_cannot_be_read_says_why() -> None:
     ):
         with pytest.raises(InvalidInput, match="private key: must be an X25519 key"):
             parse_private_key(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
-        public = key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
-        with pytest.raises(InvalidInput, match="public key: must be an X25519 key"):
-            parse_public_key(public)

@@ -11,6 +11,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from krand import InvalidInput, Plan
+from krand.wire.keys import public_hex
 from krand.wire.layers import (
     SUITE,
     LaneOpener,
@@ -182,7 +183,9 @@ def test_every_message_is_counted_by_what_became_of_it() -> None:
     plan: Plan = plan_of(DEVICES)
     lane, key, sealer = plan.lanes[1], keys_of(DEVICES)[0], LayerSealer(plan, 1)
     info = plan_layer_info(plan, 0, 1, lane.number)
-    stranger = LayerSealer(plan.with_parties(plan.mixers, STRANGER.public_key()), 1)
+    stranger = LayerSealer(
+        plan.with_parties(plan.mixers, replace(plan.analyst, key=public_hex(STRANGER))), 1
+    )
 
     def raw(plaintext: str) -> bytes:
         return SUITE.encrypt(bytes.fromhex(plaintext), key.public_key(), info)

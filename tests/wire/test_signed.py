@@ -94,6 +94,18 @@ INCOMPLETE: dict[str, tuple[Callable[[], Plan], str]] = {
         lambda: mixed_by((*MIXERS[:2], replace(THIRD, keys=SECOND.keys))),
         "mixers.keys: must all be different",
     ),
+    "one party twice": (
+        lambda: mixed_by((*MIXERS[:2], replace(THIRD, identity=SECOND.identity))),
+        "mixers.identity: must all be different",
+    ),
+    "one address twice": (
+        lambda: mixed_by((*MIXERS[:2], replace(THIRD, url=f"{SECOND.url}/town"))),
+        "mixers.url: must all be different",
+    ),
+    "an analyst who mixes, which nobody is told": (
+        lambda: replace(PLAN, analyst=replace(PLAN.analyst, identity=SECOND.identity)),
+        "analyst.identity: must not be a mixer's",
+    ),
     "noise of devices": (small_plan, "mixers: must be 1"),
 }
 
@@ -110,6 +122,41 @@ def test_a_plan_without_all_its_mixers_is_refused(case: str) -> None:
     ):
         with pytest.raises(InvalidInput, match=rule):
             use()
+
+
+@pytest.mark.parametrize(
+    ("url", "fits"),
+    [
+        ("https://mixer.example", True),
+        ("https://mixer.example:8443/town/krand", True),
+        ("https://[::1]:8443", True),
+        ("http://127.0.0.1:8080", True),
+        ("http://localhost", True),
+        ("", False),
+        ("http://mixer.example", False),
+        ("http://127.0.0.1.example", False),
+        ("https://mixer.example/", False),
+        ("https://mixer.example:443", False),
+        ("https://mixer.example:4430", True),
+        ("https://MIXER.example", False),
+        ("https://user@mixer.example", False),
+        ("https://mixer.example?x", False),
+        ("https://mixer.example;script-src", False),
+        ("https://mixer.example 'unsafe-inline'", False),
+        ("https://mixer.example\n", False),
+        ("https://" + 300 * "a", False),
+    ],
+)
+def test_an_address_is_written_in_one_way(url: str, fits: bool) -> None:
+    """It stands in the page's policy: one that could say more is refused. One mixer needs none."""
+    plan = mixed_by((*MIXERS[:2], replace(THIRD, url=url)))
+    if fits:
+        assert check_mixers(plan) == plan.mixers
+    else:
+        with pytest.raises(InvalidInput, match=r"mixer 3 \(mixer 3\): must have an address"):
+            check_mixers(plan)
+    alone = plan_of(CASES["every kind"])
+    assert check_mixers(alone)[0].url == ""
 
 
 def test_opening_keys_are_those_of_hop_and_round() -> None:

@@ -12,7 +12,8 @@ import pytest
 import krand
 
 # A mixer's step with given random bytes: through commands everything is drawn anew.
-from krand.mixing import dummies, run
+from krand.batches import batch
+from krand.mixing import dummies
 from krand.wire.invitations import code_text, invited_id, read_code
 from krand.wire.layers import SUITE, layer_info, open_layers
 from krand.wire.messages import (
@@ -133,7 +134,7 @@ def test_a_mixer_passes_on_what_the_reference_passes_on() -> None:
     """The first of all copies; what was changed or filed elsewhere is left out."""
     case = VECTORS["mixing"]
     rows = np.array([list(bytes.fromhex(each)) for each in case["came"]], np.uint8)
-    again = run.repeated(run.digests_of(rows))
+    again = batch.repeated(batch.digests_of(rows))
     info = layer_info(case["hop"], PLAN_HASH, case["round"], case["lane"])
     inside, kept = open_layers(opening_key(case["hop"], case["round"]), info, rows[~again])
     assert [row.tobytes().hex() for row in inside] == case["passed"]

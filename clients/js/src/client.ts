@@ -1,21 +1,21 @@
 /** A person's device: answers in, sealed messages out, once per round. */
 
 import { toHex, type Bytes } from "./bytes.js";
-import { encode, type Answers } from "./encoding.js";
 import { KrandError } from "./errors.js";
 import { addressOf, checkedUrl, fetched, fetchPlan, fetchSignatures } from "./fetching.js";
 import { IndexedDbLedger } from "./indexeddb.js";
 import { invitedId } from "./invitations.js";
 import { LedgerRound, type Kept, type Ledger, type LedgerState } from "./ledger.js";
-import { meaningOf } from "./meaning.js";
 import { ENC_LENGTH, ID_LENGTH, idOf, messageLengthIn, sameMessages, submissionBytes, withId } from "./messages.js";
 import type { Plan } from "./plan.js";
+import { encode, meaningOf } from "./positions.js";
 import { notRandom, secureRandom } from "./random.js";
 import { messagesOf, reportedIn } from "./randomizer.js";
 import { chargeOf, checkOpen, firstRound } from "./schedule.js";
 import { Sealer } from "./sealing.js";
 import { askedOnce, jsonIn, send, type RetryOptions } from "./sending.js";
 import { checkSignatures, type PlanSignature } from "./signatures.js";
+import type { Answers } from "./survey.js";
 import { canDo } from "./webcrypto.js";
 
 export interface ClientOptions {
@@ -110,15 +110,16 @@ export class Client {
   }
 
   /**
-   * Fetches the plan with this hash and its signatures from the collector, and checks everything: a
-   * round is open, by the collector's word and the clock of this device. It tries again as often as
-   * `submit` does.
+   * Fetches the plan with this hash and its signatures from any party of the survey, and checks
+   * everything: a round is open, by the collector's word and the clock of this device. What is sent
+   * goes to the plan's collector; to `url` where the plan does not say where that is. It tries again
+   * as often as `submit` does.
    */
   static async open(url: string, hash: string, options: OpenOptions = {}): Promise<Client> {
     const asking = { ...options, fetch: options.fetch ?? globalFetch };
     const plan = await fetchPlan(url, hash, asking);
     const signatures = await fetchSignatures(url, plan, asking);
-    const client = new Client(plan, { ...options, url, signatures });
+    const client = new Client(plan, { ...options, url: plan.mixers[0]!.url || url, signatures });
     await client.ready();
     await client.#toldOpen(options);
     return client;

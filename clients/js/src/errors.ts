@@ -42,3 +42,9 @@ export class KrandError extends Error {
     this.hint = hint;
   }
 }
+
+/** Makes errors of one code. */
+export const refusing =
+  (code: ErrorCode) =>
+  (field: string, rule: string, hint = ""): KrandError =>
+    new KrandError(code, field, rule, hint);

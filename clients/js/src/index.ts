@@ -12,7 +12,8 @@ export {
   type SubmitOptions,
   supported,
 } from "./client.js";
-export { askedQuestions, type Answer, type Answers } from "./encoding.js";
+export { askedQuestions } from "./positions.js";
+export type { Choice, Leveled, NumberQuestion, PickAny, Question, Scale, Words, YesNo } from "./questions.js";
 export { KrandError, type ErrorCode } from "./errors.js";
 export { IndexedDbLedger } from "./indexeddb.js";
 export { MemoryLedger, type Change, type Entry, type Ledger, type LedgerState } from "./ledger.js";

@@ -2,7 +2,7 @@
 
 export { sha256 } from "@noble/hashes/sha2.js";
 export * from "./bytes.js";
-export * from "./encoding.js";
+export * from "./positions.js";
 export * from "./fetching.js";
 export { signsOf, typed, whole } from "./form/numbers.js";
 export * from "./index.js";

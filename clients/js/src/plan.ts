@@ -2,10 +2,12 @@
 
 import { sha256 } from "@noble/hashes/sha2.js";
 import { isHex, toHex } from "./bytes.js";
-import { KrandError } from "./errors.js";
-import { levelsOf, positionsOf } from "./questions.js";
+import { KrandError, refusing } from "./errors.js";
+import { levelsOf, positionsOf, sizesOf, type Leveled, type Question } from "./questions.js";
 import { firstRound, windowsAreWhole } from "./schedule.js";
-import type { Leveled, Question, Survey } from "./survey.js";
+import type { Survey } from "./survey.js";
+
+const wrong = refusing("wrong-plan");
 
 const FORMAT = "krand-plan-1";
 /** Of a public key. */
@@ -18,8 +20,10 @@ const MOST_POSITIONS = 1e6;
 const MOST_COPIES = 1e4;
 const MOST_ROUNDS = 1e4;
 const MOST_MIXERS = 8;
-const MOST_HASHES = 16;
-const MOST_WORDS = 100;
+/** So plain that it can stand in a page's security policy, and is written in one way. */
+const ADDRESS =
+  /^(https:\/\/([a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[::1\])|http:\/\/(localhost|127(\.[0-9]{1,3}){3}|\[::1\]))(:(?!443\b)[1-9][0-9]{0,4})?(\/[A-Za-z0-9._~-]+)*$/;
+const LONGEST_ADDRESS = 300;
 /** Noise is a number of 2^32 parts, below one half. */
 const MOST_NOISE = 2 ** 31 - 1;
 
@@ -46,18 +50,15 @@ export interface Mixer {
   readonly name: string;
   readonly identity: string;
   readonly keys: readonly string[];
-  /** Its address, where the plan says it. */
-  readonly url?: string;
+  /** Where it serves the form; empty where a single mixer says none. */
+  readonly url: string;
 }
 
-/** What the client reads of a plan file. */
-interface PlanValues {
-  readonly format: string;
-  readonly analyst_key?: string;
-  readonly survey: Survey;
-  readonly numerators?: readonly number[];
-  readonly mixers: readonly Mixer[];
-  readonly lanes: readonly Omit<Lane, "number">[];
+/** Who counts. */
+export interface Analyst {
+  /** What messages are sealed for. */
+  readonly key: string;
+  readonly identity: string;
 }
 
 export class Plan {
@@ -68,17 +69,17 @@ export class Plan {
   /** Noise of devices for every question or group, as a part of 2^32; none where mixers add the noise. */
   readonly numerators: readonly number[];
   readonly lanes: readonly Lane[];
-  readonly analystKey: string;
+  readonly analyst: Analyst;
   /** In the order of the chain: the collector comes first. */
   readonly mixers: readonly Mixer[];
 
-  private constructor(hash: string, values: PlanValues) {
+  private constructor(hash: string, { survey, numerators = [], lanes, analyst, mixers }: Plan) {
     this.hash = hash;
-    this.survey = values.survey;
-    this.numerators = values.numerators ?? [];
-    this.lanes = values.lanes.map((lane, number) => ({ ...lane, number }));
-    this.analystKey = checkedKey(values.analyst_key);
-    this.mixers = values.mixers;
+    this.survey = survey;
+    this.numerators = numerators;
+    this.lanes = lanes.map((lane, number) => ({ ...lane, number }));
+    this.analyst = analyst;
+    this.mixers = mixers;
   }
 
   /** What the lanes are about: where answers to a question or group begin. Records are one lane, question after question. */
@@ -122,12 +123,22 @@ export class Plan {
     if (hash !== expectedHash.toLowerCase()) {
       throw wrong("plan", `must have the hash that is expected, ${expectedHash}`, HINT);
     }
-    const values = parsed(bytes);
-    if (values === null || values.format !== FORMAT) {
-      const hint = "it was made by another version of krand; use the client of that version";
-      throw wrong("plan", `must have the format ${FORMAT}`, hint);
+    try {
+      const values = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) as Plan & { format?: unknown };
+      if (values.format !== FORMAT) {
+        const hint = "it was made by another version of krand; use the client of that version";
+        throw wrong("plan", `must have the format ${FORMAT}`, hint);
+      }
+      const plan = new Plan(hash, values);
+      checkSizes(plan.survey);
+      checkNoise(plan);
+      checkLanes(plan);
+      if (!windowsAreWhole(plan.survey)) throw wrong("schedule", "must have a window for each round", HINT);
+      checkMixers(plan);
+      return plan;
+    } catch (error) {
+      throw error instanceof KrandError ? error : wrong("plan", "must be a plan made by krand", HINT); // a part is missing
     }
-    return coherent(() => new Plan(hash, values));
   }
 
   /** The same plan, under its own hash, with the questions of `inLanguage`. */
@@ -144,31 +155,6 @@ export class Plan {
   }
 }
 
-function parsed(bytes: Uint8Array): PlanValues | null {
-  try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) as PlanValues;
-  } catch {
-    throw wrong("plan", "must be a plan made by krand", HINT);
-  }
-}
-
-/** A plan whose parts fit together: whatever does not can be no plan of krand. */
-function coherent(build: () => Plan): Plan {
-  let plan: Plan;
-  try {
-    plan = build();
-    checkSizes(plan.survey);
-    checkNoise(plan);
-    checkLanes(plan);
-    if (!windowsAreWhole(plan.survey)) throw wrong("schedule", "must have a window for each round", HINT);
-    checkMixers(plan);
-  } catch (error) {
-    if (error instanceof KrandError) throw error;
-    throw wrong("plan", "must be a plan made by krand", HINT); // a part is missing
-  }
-  return plan;
-}
-
 /** Nothing is larger than a survey of krand may be, so that nothing takes memory or time without end. */
 function checkSizes(survey: Survey): void {
   const { copies, rounds, trust, question: questions } = survey;
@@ -177,15 +163,7 @@ function checkSizes(survey: Survey): void {
     ["rounds", rounds, MOST_ROUNDS],
     ["trust.mixers", trust.mixers, MOST_MIXERS],
   ];
-  for (const question of questions) {
-    const { name, type } = question;
-    const most = positionsOf(question);
-    sizes.push([name, most, MOST_POSITIONS]);
-    if (type === "words") {
-      sizes.push([`${name}: hashes`, question.hashes, Math.min(MOST_HASHES, most)], [`${name}: at_most`, question.at_most, MOST_WORDS]);
-    }
-    if (type === "pick_any" && question.at_most !== undefined) sizes.push([`${name}: at_most`, question.at_most, most]);
-  }
+  for (const question of questions) sizes.push([question.name, positionsOf(question), MOST_POSITIONS], ...sizesOf(question));
   for (const [field, value, most] of sizes) {
     if (!isWhole(value, 1, most)) throw wrong(field, `must be a whole number from 1 to ${most}`, HINT);
   }
@@ -233,36 +211,38 @@ const sizeOf = ({ isGroup, questions }: Block): number =>
 
 /** All mixers are there, and every identity and every key is there once. */
 function checkMixers(plan: Plan): void {
-  const { survey, mixers, analystKey } = plan;
+  const { survey, mixers, analyst } = plan;
+  for (const [name, value] of [["key", analyst?.key], ["identity", analyst?.identity]] as const) {
+    const rule = `must be the ${KEY_BYTES} bytes of a public key, in hexadecimal`;
+    if (!isHex(value, KEY_BYTES)) throw wrong(`analyst.${name}`, rule, "only a plan that people send to has one");
+  }
   if (mixers.length !== survey.trust.mixers) {
     throw wrong("mixers", `must be ${survey.trust.mixers}, as many as the survey asks for`, HINT);
   }
-  mixers.forEach(({ name, identity, keys }, place) => {
+  mixers.forEach(({ name, identity, keys, url }, place) => {
     const wanted = place === 0 ? 0 : survey.rounds;
     const whole = keys.length === wanted && keys.every((key) => isHex(key, KEY_BYTES));
     if (!whole || !isHex(identity, KEY_BYTES)) {
       const rule = `must have an identity and ${wanted} keys of ${KEY_BYTES} bytes`;
       throw wrong(`mixer ${place + 1} (${name})`, rule, HINT);
     }
+    const alone = mixers.length === 1 && url === "";
+    if (!alone && !(typeof url === "string" && url.length <= LONGEST_ADDRESS && ADDRESS.test(url))) {
+      throw wrong(`mixer ${place + 1} (${name})`, "must have an address: https://host or https://host/path", HINT);
+    }
+    if (identity === analyst.identity && !survey.trust.analyst_runs.includes(place + 1)) {
+      throw wrong("analyst.identity", "must not be a mixer's, unless the survey's analyst_runs names its place", HINT);
+    }
   });
   checkOnce("mixers.identity", mixers.map((mixer) => mixer.identity));
-  checkOnce("mixers.keys", [analystKey, ...mixers.flatMap((mixer) => mixer.keys)]);
+  checkOnce("mixers.url", mixers.map(({ url }) => url && new URL(url).origin));
+  checkOnce("mixers.keys", [analyst.key, ...mixers.flatMap((mixer) => mixer.keys)]);
 }
 
 function checkOnce(field: string, values: readonly string[]): void {
   if (new Set(values).size !== values.length) throw wrong(field, "must all be different", HINT);
 }
 
-function checkedKey(key: unknown): string {
-  if (isHex(key, KEY_BYTES)) return key;
-  const rule = `must be the ${KEY_BYTES} bytes of a public key, in hexadecimal`;
-  throw wrong("analyst_key", rule, "only a plan for sealed collection has one");
-}
-
 function isWhole(value: unknown, low: number, high: number): boolean {
   return Number.isInteger(value) && Number(value) >= low && Number(value) <= high;
-}
-
-function wrong(field: string, rule: string, hint: string): KrandError {
-  return new KrandError("wrong-plan", field, rule, hint);
 }

@@ -6,36 +6,27 @@
 import { KrandError } from "./errors.js";
 import { webcrypto } from "./webcrypto.js";
 
-/** Fills a piece of memory with random bytes. */
-type Fill = (target: Uint8Array<ArrayBuffer>) => void;
-
 /** Bytes drawn at a time; `getRandomValues` gives at most 65,536. */
 const CHUNK = 16_384;
 const WORDS = 2 ** 32;
 /** A word is drawn again with a probability below 1/2: so often in a row, fewer than once in 2^128. */
 const MOST_TRIES = 128;
-/** So many equal words in a row are not chance: among 2^32 words they are less likely than 2^-64. */
-const STUCK = 4;
-/** Bytes that are drawn to compare others with, and never used. */
-const PROBE = 32;
 
 export class Random {
-  readonly #fill: Fill;
-  readonly #buffer: Uint8Array<ArrayBuffer>;
-  readonly #view: DataView;
+  readonly #fill: (target: Uint8Array<ArrayBuffer>) => void;
+  readonly #view: DataView<ArrayBuffer>;
   #used: number;
 
-  /** `chunk` is how many bytes are drawn at a time, a multiple of 4. */
-  constructor(fill: Fill, chunk = CHUNK) {
+  /** `fill` fills a piece of memory with random bytes; `chunk` is how many are drawn at a time, a multiple of 4. */
+  constructor(fill: (target: Uint8Array<ArrayBuffer>) => void, chunk = CHUNK) {
     this.#fill = fill;
-    this.#buffer = new Uint8Array(chunk);
-    this.#view = new DataView(this.#buffer.buffer);
+    this.#view = new DataView(new ArrayBuffer(chunk));
     this.#used = chunk;
   }
 
   word(): number {
-    if (this.#used === this.#buffer.length) {
-      this.#fill(this.#buffer);
+    if (this.#used === this.#view.byteLength) {
+      this.#fill(new Uint8Array(this.#view.buffer));
       this.#used = 0;
     }
     const word = this.#view.getUint32(this.#used);
@@ -73,32 +64,7 @@ export class Random {
 /** The platform's cryptographic generator; nothing drawn is kept from one submission to the next. */
 export function secureRandom(): Random {
   const source = webcrypto();
-  return new Random(watched((target) => void source.getRandomValues(target)));
-}
-
-/**
- * A source that is checked at the start and at every draw: with bytes that are stuck or come again,
- * noise would hide nothing.
- */
-function watched(fill: Fill): Fill {
-  const probe = new Uint8Array(PROBE);
-  fill(probe);
-  if (isStuck(probe)) throw notRandom();
-  return (target) => {
-    fill(target);
-    const comesAgain = probe.every((byte, place) => byte === target[place]);
-    if (isStuck(target) || comesAgain) throw notRandom();
-  };
-}
-
-/** Whether the same word stands there several times in a row. */
-function isStuck(bytes: Uint8Array<ArrayBuffer>): boolean {
-  const view = new DataView(bytes.buffer);
-  for (let place = 4, equal = 1; place < bytes.length; place += 4) {
-    equal = view.getUint32(place) === view.getUint32(place - 4) ? equal + 1 : 1;
-    if (equal === STUCK) return true;
-  }
-  return false;
+  return new Random((target) => void source.getRandomValues(target));
 }
 
 export function notRandom(): KrandError {

@@ -62,7 +62,7 @@ export class Sealer {
     try {
       return await drawing(() => this.#suite.Seal(key, content, { info }));
     } catch {
-      const field = hop === ANALYST ? "analyst_key" : `key of mixer ${hop}`;
+      const field = hop === ANALYST ? "analyst.key" : `key of mixer ${hop}`;
       const rule = "must be a key that messages can be sealed for, not a point of low order";
       throw new KrandError("wrong-plan", field, rule, "get the plan again from its organiser");
     }
@@ -72,7 +72,7 @@ export class Sealer {
 /** Hop and key of every layer, the innermost first. The collector, mixer 1, has none. */
 function keysOf(plan: Plan, round: number): { hop: number; key: string }[] {
   const outer = plan.mixers.map((mixer, place) => ({ hop: place + 1, key: mixer.keys[round - 1] ?? "" }));
-  return [{ hop: ANALYST, key: plan.analystKey }, ...outer.slice(1).reverse()];
+  return [{ hop: ANALYST, key: plan.analyst.key }, ...outer.slice(1).reverse()];
 }
 
 async function imported(suite: CipherSuite, key: string): Promise<Key> {

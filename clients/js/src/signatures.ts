@@ -1,9 +1,11 @@
 /** Ed25519: the mixers' signatures of a plan. */
 
 import { concat, fromHex, isHex, utf8, type Bytes } from "./bytes.js";
-import { KrandError } from "./errors.js";
+import { KrandError, refusing } from "./errors.js";
 import type { Plan } from "./plan.js";
 import { canDo, webcrypto } from "./webcrypto.js";
+
+const wrong = refusing("wrong-signature");
 
 const FORMAT = "krand-plan-signature-1";
 const PLAN_PURPOSE = utf8("krand plan\0");
@@ -56,8 +58,4 @@ async function checkSupport(): Promise<void> {
   if (await canDo("Ed25519")) return;
   const hint = "use a current browser: Chrome 137, Firefox 129, Safari 17 or newer";
   throw new KrandError("unsupported", "browser", "must have Ed25519 in WebCrypto", hint);
-}
-
-function wrong(field: string, rule: string, hint: string): KrandError {
-  return new KrandError("wrong-signature", field, rule, hint);
 }

@@ -1,16 +1,9 @@
 /** The survey as it stands in a plan: names and values are those of the file. */
 
-interface Asked {
-  readonly name: string;
-  readonly text: string;
-  readonly help?: string;
-  readonly required: boolean;
-  readonly weight: number;
-  /** Whom it is asked; absent where it is asked of everybody. */
-  readonly asked_if?: Condition;
-  /** The table whose row it is; its neighbours of the same matrix have the same answers. */
-  readonly matrix?: Matrix;
-}
+import type { Question } from "./questions.js";
+
+export type Answer = boolean | number | string | readonly string[] | null | undefined;
+export type Answers = Readonly<Record<string, Answer>>;
 
 /** People who gave one of these answers, by their names, to an earlier question. */
 export interface Condition {
@@ -22,53 +15,6 @@ export interface Matrix {
   readonly name: string;
   readonly text: string;
 }
-
-export interface YesNo extends Asked {
-  readonly type: "yes_no";
-  /** Which answers have a position. */
-  readonly counts: "yes" | "both";
-}
-
-export interface Choice extends Asked {
-  readonly type: "choice";
-  readonly choices: readonly string[];
-}
-
-export interface PickAny extends Asked {
-  readonly type: "pick_any";
-  readonly choices: readonly string[];
-  readonly at_most?: number;
-}
-
-export interface NumberQuestion extends Asked {
-  readonly type: "number";
-  readonly edges: readonly number[];
-  readonly open: boolean | "below" | "above";
-  readonly integer: boolean;
-  readonly unit?: string;
-  /** What people give. */
-  readonly asked_as: "figure" | "ranges";
-}
-
-export interface Scale extends Asked {
-  readonly type: "scale";
-  readonly lowest: number;
-  readonly highest: number;
-  readonly labels?: readonly string[];
-  readonly box: number;
-}
-
-export interface Words extends Asked {
-  readonly type: "words";
-  readonly positions: number;
-  readonly hashes: number;
-  readonly at_most: number;
-}
-
-export type Question = YesNo | Choice | PickAny | NumberQuestion | Scale | Words;
-
-/** Questions whose answer is exactly one of some levels: these can be analysed jointly. */
-export type Leveled = YesNo | Choice | NumberQuestion | Scale;
 
 export interface Together {
   readonly questions: readonly string[];

@@ -1,7 +1,7 @@
 /** A survey in other languages: the same questions and positions, in other words. */
 
-import type { Answer, Answers } from "./encoding.js";
-import type { Question, QuestionTexts, Survey } from "./survey.js";
+import type { Question } from "./questions.js";
+import type { Answer, Answers, QuestionTexts, Survey } from "./survey.js";
 
 /** The languages in which a survey can be read, its own first. */
 export const languagesOf = (survey: Survey): readonly string[] => [

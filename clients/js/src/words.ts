@@ -8,9 +8,9 @@
 
 import { sha256 } from "@noble/hashes/sha2.js";
 import { concat, number, utf8 } from "./bytes.js";
-import { KrandError } from "./errors.js";
-import { tablesOf } from "./questions.js";
-import type { Words } from "./survey.js";
+import { refusing } from "./errors.js";
+
+const wrong = refusing("invalid-answer");
 
 const DOMAIN = utf8("krand words 2\0");
 const LONGEST = 1_000;
@@ -33,11 +33,11 @@ export function normalized(question: string, word: string): string {
   return plain;
 }
 
-/** The positions of a normalized word inside its block, one in the table of each hash. */
-export function wordPositions(surveyId: string, question: Words, plain: string): number[] {
-  const texts = [surveyId, question.name, plain].map(utf8);
+/** The positions of a normalized word inside its block, one in each table; a table begins where the one before ends. */
+export function wordPositions(surveyId: string, question: string, plain: string, ends: readonly number[]): number[] {
+  const texts = [surveyId, question, plain].map(utf8);
   const prefix = concat(DOMAIN, ...texts.flatMap((text) => [number(text.length, 4), text]));
-  return tablesOf(question).map(({ offset, size }, index) => offset + place(prefix, index, size));
+  return ends.slice(1).map((end, index) => ends[index]! + place(prefix, index, end - ends[index]!));
 }
 
 /** A uniform place in a table: digests in the last, incomplete part of the range are passed over. */
@@ -48,8 +48,4 @@ function place(prefix: Uint8Array, index: number, size: number): number {
     const found = new DataView(digest.buffer, digest.byteOffset).getBigUint64(0);
     if (found < limit) return Number(found % BigInt(size));
   }
-}
-
-function wrong(question: string, rule: string, hint: string): KrandError {
-  return new KrandError("invalid-answer", question, rule, hint);
 }

@@ -116,10 +116,6 @@ async function ids(krand, { code, hash, rounds }) {
   }
 }
 
-/** What a layer is bound to. */
-const info = async (krand, { hop, hash, round, lane }) =>
-  krand.toHex(krand.layerInfo(hop, hash, round, lane));
-
 /** Runs a piece of work while a method of the platform is replaced. */
 async function replaced(owner, name, method, work) {
   owner[name] = method;
@@ -131,21 +127,17 @@ async function replaced(owner, name, method, work) {
 }
 
 /**
- * The body that `prepare` makes while the platform's generator gives the bytes of the case. What the
- * client draws first only checks the generator; that, and what is left of a chunk, is truly random.
+ * The body that `prepare` makes while the platform's generator gives the bytes of the case; what is
+ * left of a chunk is truly random.
  */
 async function prepared(krand, asked) {
   const bytes = krand.fromHex(asked.randomness);
   const realBytes = globalThis.crypto.getRandomValues.bind(globalThis.crypto);
-  let isChecked = false;
   let used = 0;
   const fill = (target) => {
     realBytes(target);
-    if (isChecked) {
-      target.set(bytes.subarray(used, used + target.length));
-      used += target.length;
-    }
-    isChecked = true;
+    target.set(bytes.subarray(used, used + target.length));
+    used += target.length;
     return target;
   };
   const { signatures, round, answers } = asked;
@@ -185,6 +177,6 @@ async function sealedWith(krand, { ephemerals, lane, plaintext, round, ...asked 
   return { sealed: krand.toHex(sealed), left: pairs.length };
 }
 
-const ABOUT_VECTORS = { found, ids, info, prepared, refusal, sealedWith, worded, wrongPlan, wrongSignatures };
+const ABOUT_VECTORS = { found, ids, prepared, refusal, sealedWith, worded, wrongPlan, wrongSignatures };
 
-export { ABOUT_VECTORS, pairOf };
+export { ABOUT_VECTORS };

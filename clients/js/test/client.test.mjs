@@ -206,6 +206,17 @@ test("Client.open refuses a plan that another one replaced, and a round that is 
   await assert.rejects(krand.Client.open(URL_, hash, { fetch: unsigned }), { code: "wrong-signature" });
 });
 
+test("Client.open takes the address of any party, and sends to the plan's collector", async () => {
+  const { bytes, hash } = await planFile((values) => (values.mixers[0].url = "https://one.example:8443/town"));
+  const asked = [];
+  const answers = [[200, bytes], [200, signaturesOf({ hash })], OPEN, ACCEPTED];
+  const { fetch } = collector(...answers);
+  const client = await krand.Client.open("https://two.example", hash, { fetch: (address, request) => (asked.push(address), fetch(address, request)) });
+  await client.submit(ANSWERS);
+  const [one, two] = ["https://one.example:8443/town", "https://two.example"].map((url) => `${url}/v1/plans/${hash}`);
+  assert.deepEqual(asked, [two, `${two}/signatures`, `${one}/open`, `${one}/submissions`]);
+});
+
 test("what is previewed is what is sent, byte for byte, also after a look at other answers", async () => {
   const plan = await planOf(krand);
   const server = collector(ACCEPTED);

@@ -34,7 +34,7 @@ async function planFile(change = () => {}) {
   const policy = { epsilon: 2, delta: 1e-3, minimum_crowd: 100, colluding: 1 };
   const values = {
     format: "krand-plan-1",
-    analyst_key: await analystKey(),
+    analyst: { key: await analystKey(), identity: "5b".repeat(32) },
     survey: {
       id: "pets", language: "en", invitations: false, linkage: "bit", copies: 1, rounds: 1, policy,
       question: [
@@ -46,7 +46,7 @@ async function planFile(change = () => {}) {
       trust: { noise: "devices", mixers: 1, analyst_runs: [] },
     },
     numerators: [2 ** 30, 2 ** 30, 2 ** 30],
-    mixers: [{ name: "collector", identity, keys: [] }],
+    mixers: [{ name: "collector", identity, keys: [], url: "" }],
     lanes: [lane("smokes", 0, 1, 1), lane("pet", 1, 3, 2), lane("tabs", 4, 3, 2)],
   };
   change(values);

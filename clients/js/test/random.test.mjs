@@ -17,24 +17,6 @@ test("below(n) passes over words of the incomplete part", () => {
   assert.equal(given([limit, limit - 1]).below(3), 2);
 });
 
-test("a position is flipped exactly if its word is below the noise", async () => {
-  const plan = await planOf(krand);
-  const q = 2 ** 30;
-  const words = [q - 1, q, 0, q, q, q - 1, 2 ** 32 - 1];
-  assert.deepEqual(krand.reportedPositions(plan, [0, 1], given(words)), [1, 2, 5]);
-});
-
-test("a lane keeps a random choice of its tokens, or fills up with nulls", async () => {
-  const plan = await planOf(krand);
-  const q = 2 ** 30;
-  const flips = [q, 0, 0, 0, q, q, q];
-  // pet: three tokens 1, 2, 3 for two messages; j = 0 of 3, then j = 1 of 2. tabs: two nulls.
-  const lanes = krand.messagesOf(plan, [], given([...flips, 0, 1, 0]));
-  const hex = lanes.map(({ plaintexts }) => plaintexts.map(krand.toHex));
-  const empty = "010000000000";
-  assert.deepEqual(hex, [[empty], ["010100000003", "010100000002"], [empty, empty]]);
-});
-
 test("every order of three is equally likely", async () => {
   const random = await krand.secureRandom();
   const counts = new Map();
@@ -46,29 +28,6 @@ test("every order of three is equally likely", async () => {
   assert.equal(counts.size, 6);
   for (const count of counts.values()) assert.ok(Math.abs(count - 10_000) < 6 * 92); // 6 σ
 });
-
-const realBytes = globalThis.crypto.getRandomValues.bind(globalThis.crypto);
-const repeated = Uint8Array.from({ length: 65_536 }, (_, place) => (place * place) >> 3);
-const broken = {
-  "all ones": (target) => target.fill(0xff),
-  "all zeros": (target) => target.fill(0),
-  "the same bytes at every draw": (target) => target.set(repeated.subarray(0, target.length)),
-  "stuck after a while": (target) => {
-    realBytes(target);
-    if (target.length > 32) target.fill(0, target.length / 2);
-  },
-};
-
-for (const [name, fill] of Object.entries(broken)) {
-  test(`nothing is made with random numbers that are broken: ${name}`, async (context) => {
-    const plan = await planOf(krand);
-    context.mock.method(globalThis.crypto, "getRandomValues", (target) => (fill(target), target));
-    const ledger = new krand.MemoryLedger();
-    const client = clientOf(krand, plan, { url: "https://collector.example", ledger });
-    await assert.rejects(client.prepare({}), { code: "no-randomness" });
-    assert.equal(await client.state(1), "none");
-  });
-}
 
 test("nothing is made with a key that was drawn twice", async (context) => {
   const plan = await planOf(krand);

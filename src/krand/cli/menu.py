@@ -14,22 +14,16 @@ MENU = {
         "verify": "Check a plan, a tally, results or a batch.",
     },
     "ask": {
-        "keygen": "Create the key pair that responses are sealed for.",
-        "form": "Write the survey as a page to answer in a browser.",
+        "run": "Run surveys: form, collector, counting, report.",
         "invite": "Make one-time links to a survey, and send them.",
-        "submit": "Send one person's answers to a collector.",
+        "keygen": "Make an analyst's key, and the line that names it.",
     },
-    "collect": {
-        "run": "Run a survey, or all that a site has.",
-        "close": "Close a survey that krand run serves.",
-        "serve": "Collect submissions for a plan.",
-        "status": "Show a collector's progress.",
-        "release": "Close a round, and write its batch.",
-        "pair": "Pair with the mixers of a survey.",
-        "mix": "Run a mixer: keys, plans, batches.",
-        "randomize": "Turn a table of answers into noisy responses.",
+    "partners": {
+        "pair": "Publish a survey with partners, who mix.",
+        "mix": "Mix for partners.",
     },
     "analyze": {
+        "randomize": "Turn a table of answers into noisy responses.",
         "tally": "Open and count responses.",
         "estimate": "Turn a tally into estimates with their promise.",
         "report": "Turn results into a readable report.",
@@ -37,11 +31,7 @@ MENU = {
         "compare": "Compare several results.",
         "trend": "Follow every answer over rounds.",
     },
-    "understand": {
-        "ledger": "Show what a device has answered and the privacy spent.",
-    },
     "try": {
-        "web": "Write, publish, watch and read surveys in a browser.",
         "demo": "Run a whole survey with simulated people.",
         "completion": "Set up shell completion.",
     },
@@ -54,12 +44,12 @@ NAMES = tuple(name for commands in MENU.values() for name in commands)
 
 CLAIM = "ask a crowd; learn the totals, and next to nothing about any one person"
 FLOW = """\
-  survey.toml ──plan──▶ plan.json ──submit──▶ messages ──serve, release──▶ batch
-                            │                                                │
-                            └──randomize, a whole table────▶ responses ─┐    │
-                                                                        ▼    ▼
-  report.html ◀──report── results.json ◀──estimate── tally.json ◀────────tally"""
-"""Each arrow is a command, and each name between two arrows is a file."""
+  survey.toml ──run──▶ form, answers, batch ──▶ results.json, report.html
+       │
+       └─plan──▶ plan.json ──randomize──▶ responses ──tally──▶ tally.json
+                                                                   │
+                     report.html ◀──report── results.json ◀──estimate"""
+"""Each arrow with a name is a command; what stands between arrows are files."""
 
 
 def overview() -> str:
@@ -75,6 +65,7 @@ def overview() -> str:
 
 _ENDING = (
     "Get started:  krand demo",
+    "              krand run survey.toml",
     "              krand noise --crowd 10M --bits 40 --epsilon 2 --delta 1e-6",
     "Get help:     krand COMMAND --help (with examples), krand --help (exit codes)",
     "All commands: --json, --quiet, --no-color",

@@ -37,11 +37,11 @@ Made = tuple[Submission, "list[Payload]"]
 class Client:
     """Takes part in the survey of one plan; messages are sealed for the key in the plan.
 
-    `open` fetches everything from the collector at `url`. Whoever has plan and signatures gives
-    them here, and needs the address to send. `expected_hash` is the published hash of the plan,
-    which is built into an app; any other plan is refused. The hash vouches for the promise, so that
-    a device need not compute it. `signatures` are those of all mixers, of which the collector is
-    the first: a plan that one did not sign is refused.
+    `open` fetches everything from any party of the survey, and sends to its collector. Whoever has
+    plan and signatures gives them here, and the collector's address. `expected_hash` is the
+    published hash of the plan, which is built into an app; any other plan is refused. The hash
+    vouches for the promise, so that a device need not compute it. `signatures` are those of all
+    mixers, of which the collector is the first: a plan that one did not sign is refused.
     `transport` sends submissions: over HTTP, unless a test provides another one. `now` is the
     device's clock, in seconds since 1970: a round outside its window is refused.
 
@@ -88,10 +88,12 @@ class Client:
         now: Callable[[], float] = time.time,
         failed: Callable[[Failed], None] | None = None,
     ) -> Client:
-        """Fetch the plan with this hash and its signatures from a collector, and check everything.
+        """Fetch the plan with this hash and its signatures, and check everything.
 
-        It is then ready to submit: a round is open, by the collector's word and the clock of this
-        device. `failed` is called before each retry.
+        `url` is the address of any party of the survey. What is sent goes to the plan's collector;
+        to `url` where the plan does not say where that is. The client is then ready to submit: a
+        round is open, by the collector's word and the clock of this device. `failed` is called
+        before each retry.
         """
         plan_hash = plan_hash.lower()
         plan = parse_plan(fetched(url, plan_hash, transport=transport, failed=failed), "plan")
@@ -99,7 +101,7 @@ class Client:
         client = cls(
             plan,
             ledger,
-            url=url,
+            url=(plan.mixers[0].url if plan.mixers else "") or url,
             expected_hash=plan_hash,
             signatures=signatures_in(signed),
             transport=transport,

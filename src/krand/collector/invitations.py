@@ -166,15 +166,16 @@ def _digests(listed: Any, path: Path) -> Iterator[bytes]:
 
 
 class Followed:
-    """The invitations in a file to which others may be added while a collector runs."""
+    """The invitations in a file, to which others may be added while a collector runs. As long as
+    there is none, nobody is invited."""
 
     def __init__(self, path: Path, plan: Plan, round_number: int) -> None:
         self._path, self._of, self._stamp = path, (plan, round_number), _stamp(path)
-        self._now = read_invitations(path, *self._of)
+        self._now = None if self._stamp is None else read_invitations(path, *self._of)
 
     def admit(self, name: bytes) -> bool:
         """Whether it was invited; whoever is unknown may have been added since."""
-        if self._now.admit(name):
+        if self._now is not None and self._now.admit(name):
             return True
         stamp = _stamp(self._path)
         if stamp is None or stamp == self._stamp:
@@ -182,7 +183,7 @@ class Followed:
         with suppress(KrandError):  # nobody is turned away because of another file
             self._now = read_invitations(self._path, *self._of)
         self._stamp = stamp
-        return self._now.admit(name)
+        return self._now is not None and self._now.admit(name)
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:
@@ -191,18 +192,3 @@ def _stamp(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_ino, found.st_mtime_ns
-
-
-def check_invitations(plan: Plan, path: Path | None, round_number: int) -> Followed | None:
-    """The invitations in a file: needed where the survey asks for them, and nowhere else."""
-    if plan.survey.invitations and path is None:
-        rule = "must be given, because the survey has invitations = true"
-        hint = "name the file that krand invite wrote: --invitations invitations.json"
-        raise InvalidInput("invitations", rule, None, hint)
-    if path is None:
-        return None
-    if not plan.survey.invitations:
-        rule = "must be given only for a survey with invitations = true"
-        hint = "leave it out, or set it in the survey and make the plan again"
-        raise InvalidInput("invitations", rule, str(path), hint)
-    return Followed(path, plan, round_number)

@@ -1,20 +1,13 @@
-"""What a collector shows and says: fixed pages, and a verdict on each submission."""
+"""What is shown to everybody, and said of each submission."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING
 
 from krand.errors import InvalidInput
-from krand.survey.canonical import canonical_json
-from krand.wire.mixers import check_mixers
-from krand.wire.plan_signatures import PlanSignature, check_signatures, signature_values
-
-if TYPE_CHECKING:
-    from krand.survey.plan import Plan
 
 JSON = "application/json"
 FOREVER = ("Cache-Control", "public, max-age=31536000, immutable")
@@ -50,24 +43,6 @@ class Page:
     headers: tuple[tuple[str, str], ...] = ()
 
 
-def root_of(plan_hash: str) -> str:
-    """Where everything about a plan is asked for."""
-    return f"/v1/plans/{plan_hash}"
-
-
-def plan_pages(plan: Plan, signatures: Sequence[PlanSignature]) -> dict[str, Page]:
-    """The plan and its signatures, by their paths."""
-    signed = canonical_json([signature_values(one) for one in signatures])
-    root = root_of(plan.hash)
-    return {root: Page(plan.bytes, JSON, (FOREVER,)), f"{root}/signatures": Page(signed, JSON)}
-
-
-def open_page(is_open: bool, round_number: int) -> Page:
-    """Whether a round is open; nobody is told how many came."""
-    content = canonical_json({"open": is_open, "round": round_number})
-    return Page(content, JSON, tuple(BRIEFLY.items()))
-
-
 def check_origins(origins: Iterable[str]) -> tuple[str, ...]:
     """The origins, each once; scheme, host and port, as a browser sends them."""
     found = tuple(dict.fromkeys(origins))
@@ -79,16 +54,3 @@ def check_origins(origins: Iterable[str]) -> tuple[str, ...]:
             hint = "without a path: --origin https://form.example"
             raise InvalidInput("origin", rule, origin[:MOST_ORIGIN_CHARACTERS], hint)
     return found
-
-
-def served_signatures(plan: Plan, signatures: Sequence[PlanSignature]) -> tuple[PlanSignature, ...]:
-    """The signatures, if they are those of all mixers; none may be given."""
-    if not signatures:
-        return ()
-    check_signatures(plan, signatures)
-    own = {mixer.identity for mixer in check_mixers(plan)}
-    for signature in signatures:
-        if signature.plan != plan.hash or signature.mixer not in own:
-            rule = "must be a signature of this plan by one of its mixers"
-            raise InvalidInput("signature", rule, signature.mixer, "leave it out")
-    return tuple(signatures)

@@ -1,21 +1,16 @@
-"""Rounds in a party's folder: where each has its spool, how far it is, and what can be wrong."""
+"""How far a round is at its collector, and what can be wrong with its spool."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
 from krand.errors import InvalidInput, Unavailable
-from krand.sqlite_files import connected, may_pass
-from krand.storage import WAIT_SECONDS
-from krand.survey.plan import Plan
-from krand.survey.plan_check import check_round
-from krand.wire.keys import analyst_key_of
-from krand.wire.mixers import check_mixers
+from krand.sqlite_files import may_pass
 
 MINIMUM_GROUP = 32
 """A copy of a spool shows nobody's messages or id among fewer people, once so many have come."""
@@ -74,34 +69,6 @@ def errors_named(path: Path) -> Iterator[None]:
         raise Damaged(path, str(error)) from None
     except OSError as error:
         raise StoreUnavailable(f"{error.filename or path}: {error.strerror}") from None
-
-
-def check_collected(plan: Plan, number: int) -> None:
-    """Refuse a plan without the analyst's key, or without its collector and all other mixers; and a
-    round that it has not."""
-    analyst_key_of(plan)
-    check_round(plan, number)
-    check_mixers(plan)
-
-
-def spool_file(folder: Path, plan: Plan, number: int) -> Path:
-    """Where the spool of a round lies in a party's folder."""
-    return folder / "rounds" / plan.hash / str(number) / "spool.sqlite"
-
-
-def rounds_begun(folder: Path, plan: Plan) -> list[int]:
-    """The rounds that have a spool, in their order."""
-    found = (path.parent.name for path in (folder / "rounds" / plan.hash).glob("*/spool.sqlite"))
-    return sorted(int(name) for name in found)
-
-
-def read_round(folder: Path, plan: Plan, number: int) -> Round | None:
-    """How far a round is, without disturbing its collector; None while there is no spool."""
-    path = spool_file(folder, plan, number)
-    if not path.exists() or not path.stat().st_size:
-        return None
-    with errors_named(path), closing(connected(path, seconds=WAIT_SECONDS)) as database:
-        return round_in(database, path)
 
 
 def round_in(database: sqlite3.Connection, path: Path) -> Round:

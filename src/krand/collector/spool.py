@@ -30,14 +30,11 @@ from krand.collector.rounds import (
     Round,
     State,
     StoreUnavailable,
-    check_collected,
     errors_named,
     round_in,
-    spool_file,
 )
 from krand.errors import InvalidInput
 from krand.files import OWNER_ONLY, complete_file, sync_folder
-from krand.planning.promises import check_promise
 from krand.randomness.generator import secure_random
 from krand.sqlite_files import transaction
 from krand.storage import database, key_folder, make_folder, move, write
@@ -50,7 +47,6 @@ SMALL = 64 * 2**20
 KINDS = ("open", "closed", "mixed")
 """Names of the key, in their order."""
 NO_KEY = "its key is gone"
-NO_SPOOL = "krand serve makes it when it starts"
 ID_KEY = 32
 LANE, KEY = 4, 4 + 16
 """A message's key: its lane, then random bytes."""
@@ -70,18 +66,14 @@ CREATE TABLE messages (
 class Spool:
     """The submissions of one plan and round in a party's folder."""
 
-    def __init__(self, folder: Path, plan: Plan, number: int = 1, *, create: bool = True) -> None:
-        """It is made if `create` is set and there is none."""
-        check_collected(plan, number)
-        check_promise(plan)
+    def __init__(self, folder: Path, plan: Plan, number: int = 1) -> None:
+        """It is made if there is none. Whoever has it is the only one."""
         self.plan, self.number = plan, number
         self.format = format_of(plan, number)
         self._length, self._lanes = self.format.message_length, [n.messages for n in plan.lanes]
         self._id_key, self._added = b"", False
-        self.path = spool_file(folder, plan, number)
-        if not create and not os.path.lexists(self.path):
-            raise InvalidInput("spool", "must be a collector's folder", str(folder), NO_SPOOL)
-        keys = key_folder(make_folder(folder, "spool"), plan.hash)
+        self.path = folder / "rounds" / plan.hash / str(number) / "spool.sqlite"
+        keys = key_folder(make_folder(folder), plan.hash)
         self._keys = {kind: keys / f"{number}.{kind}" for kind in KINDS}
         make_folder(self.path.parent)
         found = self._found()
@@ -213,9 +205,7 @@ class Spool:
             raise _dead(self.path, "it is from before the end of its round" if kind else NO_KEY)
         with errors_named(self.path):
             if begins:
-                with transaction(self._db):  # of two programs, one draws it
-                    if not self._kind():
-                        write(self._keys["open"], os.urandom(ID_KEY))
+                write(self._keys["open"], os.urandom(ID_KEY))
             if kind == "open" and not found.is_open:
                 self._rename("open", "closed")
             if kind == "mixed" and found.state is State.CLOSED:
@@ -232,7 +222,7 @@ class Spool:
                 raise Damaged(self._keys[self._kind()], f"it must have {ID_KEY} bytes")
 
     def _rename(self, kind: str, following: str) -> None:
-        with errors_named(self.path), suppress(FileNotFoundError):  # another program was faster
+        with errors_named(self.path), suppress(FileNotFoundError):  # it has that name already
             move(self._keys[kind], self._keys[following])
 
     def _write_anew(self) -> None:
@@ -337,8 +327,8 @@ class Spool:
 
 def _too_few(crowd: int, people: int) -> CrowdTooSmall:
     hint = (
-        "nothing is released below it: wait for more people, or end the round without them and"
-        " erase what they sent, with --erase"
+        "nothing leaves below it: wait for more people, or end the round without them and erase"
+        " what they sent, with --erase"
     )
     if crowd == 1:
         return CrowdTooSmall("people", "must be at least 1", 0, "nobody has come yet")

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
-import re
-import threading
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -19,53 +15,35 @@ from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.routing import Route
 
 from krand.analysis.results_file import read_results
-from krand.console import commands, editing
+from krand.console import editing
 from krand.console.editing import mistakes_in
-from krand.console.folder import Place, Stage, document_in
-from krand.console.pages import SENDS_FORMS, Find, Handler, Pages, part_now, to
-from krand.console.partners import pairing_again
-from krand.console.running import Keeping, Now, now, results_files, site_words
-from krand.errors import InvalidInput, Unavailable
-from krand.files import write_atomically
-from krand.partners.identity import checked_url
-from krand.site.site_file import read_site, site_text
-from krand.survey.plan_file import read_plan
-from krand.survey.survey_folder import SurveyFolder
+from krand.console.folder import FILE, Place, Stage, document_in
+from krand.console.pages import SENDS_FORMS, Pages, to
+from krand.errors import InvalidInput
+from krand.partners.identity import Link, parse_link
+from krand.site.counting import TREND, report_of
+from krand.survey.plan import Plan
+from krand.survey.reading import parse_survey
+from krand.survey.survey import noise_of
 from krand.web.forms import read_form
 from krand.web.guard import document_policy
-from krand.web.site_page import REFRESH_SECONDS
 
-INVITATIONS = ("invitations.csv", "invitations.html")
-"""Beside invitations.json, to which both add; the second is a sheet of slips to print and cut."""
-LINKS_FILE = re.compile(r"invitations(-\d+)?\.(csv|html)")
-"""The last ones that were made; those with a number are earlier ones."""
+MOST_PARTNERS = 8
 STEP_OF = {
     Stage.DRAFT: "questions",
-    Stage.PAIRING: "partners",
-    Stage.READY: "publish",
+    Stage.WAITING: "publish",
     Stage.OPEN: "watch",
     Stage.CLOSED: "results",
     Stage.EMPTY: "results",
     Stage.REPORTED: "results",
 }
-_inviting = threading.Lock()
 
 
 class Published(Pages):
-    """The routes; `closing` is called before a survey is closed."""
+    """The routes."""
 
-    def __init__(
-        self,
-        find: Find,
-        keeping: Keeping,
-        shared: dict[str, Any],
-        closing: Callable[[], None] = lambda: None,
-    ) -> None:
-        super().__init__(find, keeping, shared)
-        self._closing = closing
-
-    def routes(self, *, whole: bool = True) -> Sequence[Route]:
-        """Those that krand run has, or the whole console."""
+    def routes(self) -> Sequence[Route]:
+        """The routes."""
         shown = {
             "": self._to_step,
             "publish": self.publish,
@@ -78,248 +56,174 @@ class Published(Pages):
             "trend": self.report,
             "files/{file}": self.download,
         }
-        done: dict[str, Handler] = {"invite": self.invite, "close": self.close}
-        if whole:
-            done |= {"publish": self.publish, "address": self.save_address, "start": self.start}
+        done = {"publish": self.begin, "close": self.close}
         return (*self._routes("GET", shown), *self._routes("POST", done))
 
     async def _to_step(self, _: Request, place: Place) -> Response:
-        return to(f"/surveys/{place.name}/{STEP_OF[place.stage]}")
+        return to(f"/surveys/{place.name}/{STEP_OF[self.back.stage(place)]}")
 
     # --- publishing ---
 
-    async def publish_page(self, place: Place) -> str:
-        """The part of the page that is updated."""
-        stage = place.stage
-        shown: Now | None = None
-        if stage.is_published:
-            shown = await asyncio.to_thread(now, place, self.keeping)
-        form = shown.form if shown else ""
-        folder = place.folder
-        return self._render(
-            "publish_now.html",
-            place=place,
-            stage=stage,
-            now=shown,
-            form=form,
-            qr=_qr(form),
-            failure=self.keeping.failure(place),
-            at_work=self.keeping.is_at_work(place),
-            links=folder.invitations.exists(),
-            files=links_files(folder),
-            folder=commands.relative(place, folder.path),
-        )
-
-    async def publish_now(self, _: Request, place: Place) -> Response:
-        """The same, for the script."""
-        return part_now(place, await self.publish_page(place))
-
-    async def publish(self, request: Request, place: Place) -> Response:
-        """What will happen and, when asked to, keys, plan and the site that serves the form."""
-        if request.method == "POST":
-            return await self._publish(request, place)
-        draft = place.read()
-        document = document_in(draft.text) or {}
-        served = place.served if place.stage.is_published else None
+    async def publish(self, _: Request, place: Place) -> Response:
+        """What will happen, and who takes part; then where people answer."""
         html = self._page(
             "publish.html",
             place,
             "publish",
-            invitations=document.get("invitations") is True,
-            invited=document.get("invited", ""),
-            mixers=document.get("trust", {}).get("mixers", 1),
-            address="" if served is None else served.address,
-            listen="" if served is None else str(served.listen),
-            mistakes=mistakes_in(place, draft.text),
-            command=commands.shown(place, *site_words(place)),
-            at_work=self.keeping.is_at_work(place),
-            now=Markup(await self.publish_page(place)),
-            refresh=REFRESH_SECONDS,
+            closes=place.document.get("closes", ""),
+            mistakes=mistakes_in(place, place.read().text),
+            now=Markup(self._publish_now(place)),
         )
         return HTMLResponse(html, headers=SENDS_FORMS)
 
-    async def _publish(self, request: Request, place: Place) -> Response:
+    async def publish_now(self, _: Request, place: Place) -> Response:
+        """The part that is updated."""
+        return self._part(place, self._publish_now(place))
+
+    def _publish_now(self, place: Place) -> str:
+        plan, stage = self.back.plan(place), self.back.stage(place)
+        form = "" if plan is None else self.back.running.status(plan)["form"]
+        failure = self.back.failure(place)
+        return self._render(
+            "publish_now.html", place=place, stage=stage, form=form, qr=_qr(form), failure=failure
+        )
+
+    async def begin(self, request: Request, place: Place) -> Response:
+        """Publish it: alone, or with the partners whose links were given."""
         form = (await read_form(request)).texts
-        if place.stage.is_published:
+        if self.back.stage(place) is not Stage.DRAFT:
             return to(f"/surveys/{place.name}/publish")
-        draft = place.read()
-        if mistakes_in(place, draft.text):
-            raise InvalidInput("survey", "must be complete before it is published", place.name)
         if "yes" not in form:
             raise InvalidInput("yes", "must be ticked: a published survey cannot be edited", None)
-        document = document_in(draft.text) or {}
-        count = form.get("count", "").strip()
-        if place.stage.is_editable and bool(form.get("invitations")) != bool(
-            document.get("invitations")
-        ):
-            document["invitations"] = bool(form.get("invitations"))
-            place.write(editing.file_text(document, draft.text), draft.base)
-        if form.get("invitations") or document.get("invitations"):
-            await asyncio.to_thread(self._with_links, place, count)
-        self.keeping.serve(place)
+        if mistakes_in(place, place.read().text):
+            raise InvalidInput("survey", "must be complete before it is published", place.name)
+        lines = [line.strip() for line in form.get("links", "").splitlines() if line.strip()]
+        local = self.back.running.site.settings.local
+        links = [parse_link(line, local=local) for line in lines]
+        if len(links) > MOST_PARTNERS:
+            raise InvalidInput("links", f"must be at most {MOST_PARTNERS}", len(links))
+        _write(place, links, form.get("closes", ""))
+        survey = parse_survey(place.read().text, str(place.path), FILE)
+        self.back.publish(place, survey, links)
         return to(f"/surveys/{place.name}/publish")
-
-    def _with_links(self, place: Place, count: str) -> None:
-        """Plan and links, before anybody is served."""
-        commands.run(place, *site_words(place), "--check")  # makes the folder, and misses the links
-        if place.folder.plan.exists() and not place.folder.invitations.exists():
-            self._invited(place, count, "invitations.csv")
-
-    def _invited(self, place: Place, count: str, name: str) -> None:
-        """The page shows the address, and says where it leads to this machine alone."""
-        folder = place.folder
-        words = ("invite", str(folder.plan), "--count", count or "0", "--url", place.url, "--local")
-        done = commands.run(place, *words, "-o", str(folder.path / name))
-        if done.failure:
-            raise Unavailable(done.failure)
-        if not count:  # all will be mailed
-            (folder.path / name).unlink()
-
-    async def invite(self, request: Request, place: Place) -> Response:
-        """More personal links, in a table, or on a sheet to print and cut."""
-        form = (await read_form(request)).texts
-        name = form.get("file", "")
-        if name not in INVITATIONS or place.stage is not Stage.OPEN:
-            raise InvalidInput("file", f"must be one of {', '.join(INVITATIONS)}", name)
-        count = form.get("count", "").strip()
-        if not count and (place.folder.path / name).exists():  # nothing would take its place
-            raise InvalidInput("count", "must be how many more links to make", count, "enter it")
-        await asyncio.to_thread(self._invite_more, place, count, name)
-        return to(f"/surveys/{place.name}/publish")
-
-    def _invite_more(self, place: Place, count: str, name: str) -> None:
-        """Earlier links may not be handed out yet: they stay, in a file with a number."""
-        path = place.folder.path / name
-        with _inviting:
-            if path.exists():
-                earlier = (path.with_stem(f"{path.stem}-{number}") for number in itertools.count(1))
-                path.rename(next(each for each in earlier if not each.exists()))
-            self._invited(place, count, name)
-
-    async def save_address(self, request: Request, place: Place) -> Response:
-        """Where people reach the form: the site file says so, and the site follows it."""
-        address = (await read_form(request)).texts.get("address", "").strip()
-        if address:
-            address = f"{checked_url('address', address)}/"
-        file = place.folder.site_file
-        site = read_site(file)
-        surveys = tuple(replace(each, address=address) for each in site.surveys)
-        write_atomically("site", file, site_text(replace(site, surveys=surveys), file.parent))
-        return to(f"/surveys/{place.name}/publish")
-
-    async def start(self, _: Request, place: Place) -> Response:
-        """Go on, after a restart of the machine: pair with partners, or run the site."""
-        if place.stage is Stage.PAIRING:
-            self.keeping.start(place, *pairing_again(place))
-            return to(f"/surveys/{place.name}/partners")
-        if place.stage.is_published:
-            self.keeping.serve(place)
-        return to(f"/surveys/{place.name}/watch")
 
     # --- watching and closing ---
 
     async def watch(self, _: Request, place: Place) -> Response:
-        """How many came, how parts and partners are, and how to close."""
-        shown = now(place, self.keeping) if place.stage is Stage.OPEN else None
+        """How many came, and how to close."""
+        plan = self.back.plan(place)
         html = self._page(
             "watch.html",
             place,
             "watch",
-            now=Markup(await asyncio.to_thread(self._watch_now, place)),
-            closing=shown and shown.closing,
-            scheduled=bool(shown and shown.round_ends),
-            command=commands.shown(place, "close", str(place.file)),
-            refresh=REFRESH_SECONDS,
+            now=Markup(self._watch_now(place)),
+            crowd=0 if plan is None else plan.smallest_batch,
+            scheduled=plan is not None and plan.survey.schedule is not None,
         )
         return HTMLResponse(html, headers=SENDS_FORMS)
 
     async def watch_now(self, _: Request, place: Place) -> Response:
         """The part that is updated."""
-        return part_now(place, await asyncio.to_thread(self._watch_now, place))
+        return self._part(place, self._watch_now(place))
 
     def _watch_now(self, place: Place) -> str:
-        stage = place.stage
-        shown = now(place, self.keeping) if stage.is_published else None
-        failure = self.keeping.failure(place)
-        return self._render("watch_now.html", place=place, stage=stage, now=shown, failure=failure)
+        plan, stage = self.back.plan(place), self.back.stage(place)
+        status = None if plan is None else self.back.running.status(plan)
+        failure = self.back.failure(place)
+        return self._render(
+            "watch_now.html",
+            place=place,
+            stage=stage,
+            plan=plan,
+            status=status,
+            ends=_ends(plan, status),
+            failure=failure,
+        )
 
     async def close(self, request: Request, place: Place) -> Response:
-        """Close the survey; then its site releases what came, and writes the report."""
+        """Close the open round; then it is mixed and counted, and the report is written."""
         form = (await read_form(request)).texts
         if "yes" not in form:
             raise InvalidInput("yes", "must be ticked: closing cannot be undone", None)
-        erase = ("--erase",) if "erase" in form else ()
-        self._closing()
-        done = await asyncio.to_thread(
-            commands.run, place, "close", str(place.file), "--yes", *erase
-        )
-        if done.failure:
-            return self._refused(request, place, done.failure)
-        self.keeping.serve(place)
+        plan = self.back.plan(place)
+        if plan is None:
+            raise InvalidInput("survey", "must be published", place.name)
+        self.back.running.stay()
+        await self.back.running.close(plan.hash, erase="erase" in form)
         return to(f"/surveys/{place.name}/results")
 
     # --- results ---
 
     async def results(self, _: Request, place: Place) -> Response:
         """The report, and everything to download."""
-        html = self._page(
-            "results.html",
-            place,
-            "results",
-            now=Markup(self._results_now(place)),
-            refresh=REFRESH_SECONDS,
-        )
-        return HTMLResponse(html)
+        now = Markup(self._results_now(place))
+        return HTMLResponse(self._page("results.html", place, "results", now=now))
 
     async def results_now(self, _: Request, place: Place) -> Response:
         """The part that is updated."""
-        return part_now(place, await asyncio.to_thread(self._results_now, place))
+        return self._part(place, self._results_now(place))
 
     def _results_now(self, place: Place) -> str:
-        stage, files, command = place.stage, _results(place), ""
-        if files:
-            command = f"krand export {commands.relative(place, files['results.json'])}"
-        return self._render(
-            "results_now.html", place=place, stage=stage, files=files, command=command
-        )
+        stage, files = self.back.stage(place), self._files(place)
+        return self._render("results_now.html", place=place, stage=stage, files=files)
 
     async def report(self, request: Request, place: Place) -> Response:
         """The report of the last round, or the trend of all, as it stands in the folder."""
-        name = f"{request.url.path.rpartition('/')[2]}.html"
-        found = await asyncio.to_thread(_results, place)
-        if name not in found:
+        found = self._files(place).get(f"{request.url.path.rpartition('/')[2]}.html")
+        if found is None:
             return HTMLResponse(self._render("missing.html"), 404)
         policy = {"Content-Security-Policy": document_policy()}
-        return FileResponse(found[name], media_type="text/html", headers=policy)
+        return FileResponse(found, media_type="text/html", headers=policy)
 
     async def download(self, request: Request, place: Place) -> Response:
-        """A file of the survey; a workbook is made when it is asked for."""
-        name = request.path_params["file"]
-        if LINKS_FILE.fullmatch(name):
-            found = {name: place.folder.path / name}
-        else:
-            found = await asyncio.to_thread(_results, place)
-        if name == "results.xlsx" and "results.json" in found:
-            found = {name: await asyncio.to_thread(_workbook, found["results.json"])}
-        if name not in found or not found[name].is_file():
+        """A file of the results; a workbook is made when it is asked for."""
+        name, files = request.path_params["file"], self._files(place)
+        if name == "results.xlsx" and "results.json" in files:
+            files[name] = await asyncio.to_thread(_workbook, files["results.json"])
+        if name not in files:
             return HTMLResponse(self._render("missing.html"), 404)
-        return FileResponse(found[name], filename=f"{place.name}-{quote(name)}")
+        return FileResponse(files[name], filename=f"{place.name}-{quote(name)}")
+
+    def _files(self, place: Place) -> dict[str, Path]:
+        """What was written of the last round that is reported, by name."""
+        plan = self.back.plan(place)
+        if plan is None:
+            return {}
+        folder, survey = self.back.running.folder.results(plan), plan.survey
+        for number in range(survey.rounds, survey.first_round - 1, -1):
+            report = report_of(folder, plan, number)
+            if report.is_file():
+                stem = report.name.replace("report", "results").replace(".html", ".json")
+                found = {"report.html": report, "results.json": folder / stem}
+                found["trend.html"] = folder / TREND
+                return {name: path for name, path in found.items() if path.is_file()}
+        return {}
 
 
-def links_files(folder: SurveyFolder) -> list[str]:
-    """Newest first."""
-    found = (path for path in folder.path.glob("invitations*") if LINKS_FILE.fullmatch(path.name))
-    return [
-        each.name for each in sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)
-    ]
+def _write(place: Place, links: Sequence[Link], closes: str) -> None:
+    """The file says how many mixers there are, and the last day."""
+    before = place.read()
+    document = document_in(before.text) or {}
+    document = editing.with_head(document, {**editing.head_texts(document), "closes": closes})
+    trust = {**document.get("trust", {}), "mixers": 1 + len(links)}
+    if links and noise_of(document) == "devices":
+        trust["noise"] = "mixers"
+        policy = {**document.get("policy", {})}
+        policy.pop("minimum_crowd", None)
+        document["policy"] = policy
+    if links or "mixers" in document.get("trust", {}):
+        document["trust"] = trust
+    place.write(editing.file_text(document, before.text), before.base)
 
 
-def _results(place: Place) -> dict[str, Path]:
-    return results_files(place, read_plan(place.folder.plan)) if place.stage.is_published else {}
+def _ends(plan: Plan | None, status: Mapping[str, Any] | None) -> str:
+    """When the open round of a schedule ends; empty without one."""
+    if plan is None or status is None or plan.survey.schedule is None or not status["open"]:
+        return ""
+    return f"{plan.survey.schedule.closes(status['round']):%Y-%m-%d %H:%M} UTC"
 
 
 def _workbook(results: Path) -> Path:
-    """As krand export writes it, from the results as they are now."""
     path = results.with_suffix(".xlsx")
     read_results(results).to_excel(path)
     return path

@@ -1,10 +1,8 @@
-"""Pages of a survey before it is published: the list of all, questions, promise, partners."""
+"""Pages of a survey before it is published: the list of all, questions, promise."""
 
 from __future__ import annotations
 
-import asyncio
 import secrets
-import shutil
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,26 +14,14 @@ from starlette.routing import Route
 
 from krand.console import editing, fields
 from krand.console.editing import mistakes_in
-from krand.console.folder import FILE, Draft, Place, Surveys, document_in
-from krand.console.pages import (
-    SENDS_FORMS,
-    STAGES,
-    Handler,
-    Pages,
-    part_now,
-    stage_of,
-    to,
-)
-from krand.console.partners import Asked, asked_for, pairing_words, partner_states
-from krand.console.running import Keeping
+from krand.console.folder import Draft, Place, document_in
+from krand.console.pages import SENDS_FORMS, STAGES, Backstage, Handler, Pages, to
 from krand.errors import InvalidInput
-from krand.survey.reading import parse_survey
 from krand.survey.survey import noise_of
 from krand.web.form.site import static_file
 from krand.web.forms import read_form
 from krand.web.guard import POLICY
 from krand.web.plan_parts import guess_bar
-from krand.web.site_page import REFRESH_SECONDS
 from krand.web.workers import Desk, part_of
 from krand.wording.mechanisms import words_of
 
@@ -49,35 +35,28 @@ WITH_FRAME = {**SENDS_FORMS, "Content-Security-Policy": f"{POLICY}; frame-src 's
 class Writing(Pages):
     """The routes."""
 
-    def __init__(
-        self, surveys: Surveys, desk: Desk, keeping: Keeping, shared: dict[str, Any]
-    ) -> None:
-        super().__init__(surveys.place, keeping, shared)
-        self._surveys, self._desk = surveys, desk
+    def __init__(self, back: Backstage, desk: Desk, shared: dict[str, Any]) -> None:
+        super().__init__(back, shared)
+        self._desk = desk
         self.free = f"/preview/{secrets.token_urlsafe(16)}/"
         """Where forms are previewed: they send no cookie, so the address is the secret."""
         self._previews: dict[str, dict[str, Any]] = {}
-        self._asked: dict[str, Asked] = {}
 
     def routes(self) -> Sequence[Route]:
         """The routes."""
         shown = {
             "questions": self.questions,
             "promise": self.promise,
-            "partners": self.partners,
-            "partners/now": self.partners_now,
         }
         done = {
             "questions": self.save_questions,
             "text": self.save_text,
             "promise": self.save_promise,
-            "partners": self.save_partners,
-            "unpair": self.unpair,
         }
         previews, preview = f"{self.free}{{name}}/{{file:path}}", self._of_survey(self.preview)
         return (
             Route("/", self.first, methods=["GET", "POST"]),
-            *self._routes("GET", {f"part/{task}": self._part(task) for task in PARTS}),
+            *self._routes("GET", {f"part/{task}": self._computed(task) for task in PARTS}),
             *self._routes("GET", shown),
             *self._routes("POST", done),
             Route(previews, preview, methods=["GET"]),
@@ -93,10 +72,16 @@ class Writing(Pages):
             except InvalidInput:
                 raise HTTPException(422) from None
             if title:
-                place = self._surveys.make(title)
+                place = self.back.surveys.make(title)
                 return to(f"/surveys/{place.name}/questions")
-        rows = [(place, stage_of(place)) for place in self._surveys.places()]
-        html = self._render("first.html", rows=rows, stages=STAGES, folder=self._surveys.path)
+        surveys, running = self.back.surveys, self.back.running
+        rows = [(place, self.back.stage(place)) for place in surveys.places()]
+        own = {place.document.get("id") for place, _ in rows}
+        plans = [plan for plan in running.worker.plans.values() if plan.survey.id not in own]
+        others = [running.status(plan) for plan in plans]
+        html = self._render(
+            "first.html", rows=rows, others=others, stages=STAGES, folder=surveys.path
+        )
         return HTMLResponse(html, headers=SENDS_FORMS)
 
     # --- questions ---
@@ -143,10 +128,16 @@ class Writing(Pages):
             raise InvalidInput("survey", "must be TOML before the form can change it", place.name)
         document = editing.with_questions(editing.with_head(document, form), form)
         base = None if do == "over" else form.get("base", "")
-        draft = place.write(editing.file_text(document, before.text), base)
+        draft = self._written(place, editing.file_text(document, before.text), base)
         if "part" in request.query_params:
             return self._saved(place, draft)
         return to(f"/surveys/{place.name}/questions" + (f"#q{at}" if at else ""))
+
+    def _written(self, place: Place, text: str, base: str | None) -> Draft:
+        if not self.back.stage(place).is_editable:
+            hint = "a published survey cannot be edited, only closed"
+            raise InvalidInput("survey", "must not be published yet", place.name, hint)
+        return place.write(text, base)
 
     def _saved(self, place: Place, draft: Draft) -> Response:
         """What the script shows: mistakes, the file, and what the next change is based on."""
@@ -161,7 +152,7 @@ class Writing(Pages):
         """The file as text."""
         form = (await read_form(request)).texts
         text = form.get("survey", "").replace("\r\n", "\n")
-        place.write(text, None if form.get("do") == "over" else form.get("base", ""))
+        self._written(place, text, None if form.get("do") == "over" else form.get("base", ""))
         return to(f"/surveys/{place.name}/questions")
 
     async def preview(self, request: Request, place: Place) -> Response:
@@ -220,7 +211,7 @@ class Writing(Pages):
         before = place.read()
         document = editing.with_promise(document_in(before.text) or {}, form)
         base = None if form.get("do") == "over" else form.get("base", "")
-        draft = place.write(editing.file_text(document, before.text), base)
+        draft = self._written(place, editing.file_text(document, before.text), base)
         if "part" in request.query_params:
             return self._saved(place, draft)
         return to(f"/surveys/{place.name}/promise?numbers=1")
@@ -232,7 +223,7 @@ class Writing(Pages):
         tasks = ("promise", "curve", "more")
         return {t: Markup((await self._task(request, place, t))["html"]) for t in tasks}
 
-    def _part(self, task: str) -> Handler:
+    def _computed(self, task: str) -> Handler:
         async def part(request: Request, place: Place) -> Response:
             return part_of(await self._task(request, place, task))
 
@@ -241,70 +232,4 @@ class Writing(Pages):
     async def _task(self, request: Request, place: Place, task: str) -> dict[str, Any]:
         draft = place.read()
         arguments = {"text": draft.text, "directory": str(place.path)}
-        if task == "more" and place.folder.plan.exists():  # it knows the partners
-            arguments["plan"] = str(place.folder.plan)
         return await self._desk.answer(request, task, arguments)
-
-    # --- partners ---
-
-    async def partners(self, request: Request, place: Place) -> Response:
-        """Nobody, or mixers by their addresses; and how far they are."""
-        document = document_in(place.read().text) or {}
-        html = self._page(
-            "partners.html",
-            place,
-            "partners",
-            asked=self._asked.get(place.name),
-            closes=editing.head_texts(document)["closes"],
-            now=Markup(self._partners_now(place)),
-            refresh=REFRESH_SECONDS,
-            command="krand pair survey.toml --mixer ADDRESS … --address URL --no-anchor",
-        )
-        return HTMLResponse(html, headers=SENDS_FORMS)
-
-    async def partners_now(self, _: Request, place: Place) -> Response:
-        """The part that is updated."""
-        return part_now(place, await asyncio.to_thread(self._partners_now, place))
-
-    def _partners_now(self, place: Place) -> str:
-        return self._render(
-            "partners_now.html",
-            stage=place.stage,
-            place=place,
-            states=partner_states(place),
-            failure=self.keeping.failure(place),
-            at_work=self.keeping.is_at_work(place),
-        )
-
-    async def save_partners(self, request: Request, place: Place) -> Response:
-        """Ask who answers; once the organiser has compared words, pair with them."""
-        form = (await read_form(request)).texts
-        asked = await asyncio.to_thread(asked_for, form)
-        before = place.read()
-        document = document_in(before.text) or {}
-        document = editing.with_head(
-            {**document}, {**editing.head_texts(document), "closes": form.get("closes", "")}
-        )
-        trust = {**document.get("trust", {}), "mixers": 1 + len(asked.partners)}
-        if asked.partners and noise_of(document) == "devices":
-            trust["noise"] = "mixers"
-            document["policy"] = {**document.get("policy", {})}
-            document["policy"].pop("minimum_crowd", None)
-        if asked.partners or "mixers" in document.get("trust", {}):
-            document["trust"] = trust
-        place.write(editing.file_text(document, before.text), before.base)
-        if not asked.partners:
-            self._asked.pop(place.name, None)
-            return to(f"/surveys/{place.name}/publish")
-        self._asked[place.name] = asked
-        if asked.is_confirmed:
-            parse_survey(place.read().text, str(place.path), FILE)
-            self.keeping.start(place, *pairing_words(place, asked))
-        return to(f"/surveys/{place.name}/partners")
-
-    async def unpair(self, _: Request, place: Place) -> Response:
-        """Nobody has seen the survey yet: it can be changed, and paired again with new keys."""
-        if place.stage.is_published or self.keeping.is_at_work(place):
-            raise InvalidInput("survey", "must not be published, or being paired", place.name)
-        await asyncio.to_thread(shutil.rmtree, place.folder.path)
-        return to(f"/surveys/{place.name}/questions")

@@ -1,6 +1,6 @@
 """Links in a file, as a table or a sheet to print, and the file of digests that a collector reads.
 
-That file, `invitations.json`, lies beside the plan, where `krand run` looks for it. Codes are only
+That file lies where `krand run` looks for it, in the folder of whoever collects. Codes are only
 ever added to it, so every link that was handed out or mailed stays valid.
 """
 
@@ -35,6 +35,7 @@ from krand.inviting.templates import ROOM, SHEET, SLIP, filled_lines, known_valu
 from krand.languages.catalogs import main_language
 from krand.languages.cldr import direction_of
 from krand.randomness.generator import secure_random
+from krand.storage import make_folder
 from krand.survey.plan import Plan
 from krand.survey.survey import Survey
 from krand.wire.invitations import code_text, new_code
@@ -91,7 +92,11 @@ def links_of(url: str, codes: Iterable[bytes]) -> Iterator[str]:
 
 
 def invitations_beside(plan_file: Path) -> Path:
-    """The collector's file of the plan in this file."""
+    """The collector's file of the plan in this file: `invitations/HASH.json` in the folder of a
+    party that publishes the plan, which nobody is served from; beside any other plan."""
+    home = plan_file.resolve().parent
+    if home.parent.name == "public":
+        return make_folder(home.parents[1] / "invitations") / f"{home.name}.json"
     return plan_file.with_name("invitations.json")
 
 

@@ -1,1 +1,1 @@
-"""Partners: organisations that run a survey together, and what passes between their machines."""
+"""Organisations that mix for each other: how they meet, what they sign, how they fetch."""

@@ -1,44 +1,52 @@
-"""Who a party is: one Ed25519 key, a fingerprint that people compare, and where it is reached.
+"""Who a party is: one Ed25519 key, and the link by which it is introduced to others.
 
-A fingerprint has 112 bits in digits, and 110 in ten words of the English list of BIP 39, which
-people can read out on the telephone. Nobody can make another key with the same ten words.
-
-The text of an address is a link, `https://mix.example.org:8443/#IDENTITY`. What follows the `#` is
-never sent to anybody. A link that asks somebody to join has a code behind the identity.
+A link is `https://mix.example.org#IDENTITY`. It is given in a way that both sides trust: a mail
+that is answered by telephone, a contract, a meeting. What follows the `#` is what is trusted:
+whoever answers at the address has to sign with that key.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from pydantic import AfterValidator
 
 from krand.client.transport import collector_parts, is_loopback
-from krand.errors import InvalidInput, MissingComponent
-from krand.files import OWNER_FOLDER, Exists, ensure_directory, sync_folder
+from krand.errors import InvalidInput
+from krand.survey.plan import Analyst
 from krand.wire.keys import generate_signing_key, private_key_pem, read_signing_key, write_private
+from krand.wire.mixers import ADDRESS, LONGEST_ADDRESS
 from krand.wire.signed import Signed, Vouched, sign
 
-PURPOSE = b"krand identity\0"
-DIGITS, GROUP = 28, 4
-WORDS, WORD_BITS = 10, 11
 IDENTITY = re.compile("[0-9a-f]{64}")
-CODE = re.compile("[0-9a-f]{32}")
-LONGEST_URL = 500
+HOST = re.compile(
+    r"(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?"
+)
+LONGEST_NAME = 100
+HTTPS = 443
+NAME = f"must be 1 to {LONGEST_NAME} printable characters, without spaces around them"
+COPY = "copy the whole line that the partner's program prints when it starts"
+ANALYST = "krand-analyst:"
 
 
-@dataclass(frozen=True, slots=True)
-class Fingerprint:
-    """A short name of a public key, to be compared by people."""
+def _one_line(value: str) -> str:
+    if not is_name(value):
+        raise ValueError(NAME)
+    return value
 
-    words: str
-    """Ten words."""
-    digits: str
-    """28 hexadecimal digits in groups of four."""
+
+def is_name(name: str) -> bool:
+    """Whether a party may be called that, in plans and in everything that people read."""
+    return name.isprintable() and name == name.strip() and 1 <= len(name) <= LONGEST_NAME
+
+
+Name = Annotated[str, AfterValidator(_one_line)]
+"""What a party is called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +57,7 @@ class Identity:
 
     @property
     def public(self) -> str:
-        """The public key in hexadecimal, by which plans and routes name the party."""
+        """The public key in hexadecimal, by which links and plans name the party."""
         return self.key.public_key().public_bytes_raw().hex()
 
     def sign(self, record: Vouched) -> Signed[Vouched]:
@@ -57,116 +65,70 @@ class Identity:
         return sign(record, self.key)
 
 
-def make_identity(path: Path) -> Identity:
-    """A new identity in a new file, which only its owner can read."""
-    if os.path.lexists(path):
-        hint = "whoever knows this party knows it by that key"
-        raise Exists("identity", "must not exist yet", str(path), hint)
-    identity = Identity(generate_signing_key())
-    write_private("identity", path, private_key_pem(identity.key))
-    sync_folder(path.parent)
-    return identity
-
-
 def ensure_identity(path: Path) -> Identity:
-    """The identity in a file; if there is none, a new one in a folder for its owner alone."""
-    if path.exists():
-        return read_identity(path)
-    ensure_directory("identity", path.parent)
-    path.parent.chmod(OWNER_FOLDER)
-    return make_identity(path)
-
-
-def read_identity(path: Path) -> Identity:
-    """The identity in a file, if nobody but its owner can read it."""
-    key = read_signing_key(path)
+    """The identity in a file that only its owner may read; a new one if there is no file."""
+    if not path.exists():
+        write_private("identity", path, private_key_pem(generate_signing_key()))
     if os.name == "posix" and path.stat().st_mode & 0o077:
         rule, hint = "must be readable by its owner alone", f"chmod 600 {path}"
         raise InvalidInput("identity", rule, str(path), hint)
-    return Identity(key)
-
-
-def fingerprint(public: str) -> Fingerprint:
-    """The fingerprint of a public key in hexadecimal."""
-    digest = hashlib.sha256(PURPOSE + bytes.fromhex(public)).digest()
-    number, listed = int.from_bytes(digest), _listed_words()
-    places = (
-        number >> (8 * len(digest) - WORD_BITS * (place + 1)) & (len(listed) - 1)
-        for place in range(WORDS)
-    )
-    digits = digest.hex()[:DIGITS]
-    groups = (digits[start : start + GROUP] for start in range(0, DIGITS, GROUP))
-    return Fingerprint(words=" ".join(listed[place] for place in places), digits=" ".join(groups))
-
-
-def _listed_words() -> list[str]:
-    try:
-        from mnemonic import Mnemonic
-    except ImportError:
-        raise MissingComponent("mnemonic", "serve") from None
-    return Mnemonic("english").wordlist
+    return Identity(read_signing_key(path))
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
-    """The URL of a partner's service, and the identity that it must have, if that is known."""
+class Link:
+    """Where a party is reached, and who must answer there."""
 
     url: str
-    identity: str | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "url", checked_url("address", self.url))
-        if self.identity is not None and not IDENTITY.fullmatch(self.identity):
-            rule = "must have 64 hexadecimal digits after its #"
-            hint = "copy the whole link; the partner's service shows it when it starts"
-            raise InvalidInput("address", rule, self.identity, hint)
+    identity: str
 
     def __str__(self) -> str:
-        return self.url + (f"/#{self.identity}" if self.identity else "")
+        return f"{self.url}#{self.identity}"
 
 
-@dataclass(frozen=True, slots=True)
-class JoinLink:
-    """An address with a code, which whoever joins shows there once."""
-
-    address: Address
-    code: str
-
-    def __post_init__(self) -> None:
-        if self.address.identity is None or not CODE.fullmatch(self.code):
-            rule = "must end with #, an identity, - and a code"
-            raise InvalidInput("link", rule, str(self), "copy the whole link")
-
-    def __str__(self) -> str:
-        return f"{self.address}-{self.code}"
-
-
-def parse_address(text: str) -> Address:
-    """The address that a text stands for; the identity may be missing."""
+def parse_link(text: str, *, local: bool = False) -> Link:
+    """The link that somebody pasted; `local` allows addresses of this machine."""
     url, _, identity = text.strip().partition("#")
-    return Address(url, identity or None)
+    if not IDENTITY.fullmatch(identity):
+        rule = "must end with # and an identity of 64 hexadecimal digits"
+        raise InvalidInput("link", rule, text, COPY)
+    return Link(checked_url("link", url, local=local), identity)
 
 
-def parse_join_link(text: str) -> JoinLink:
-    """The link that a text stands for."""
-    address, _, code = text.strip().rpartition("-")
-    if "#" not in address:
-        rule = "must end with #, an identity, - and a code"
-        raise InvalidInput("link", rule, text, "copy the whole link")
-    return JoinLink(parse_address(address), code)
+def checked_url(field: str, url: str, *, local: bool = False) -> str:
+    """A party's address, without a slash at its end: https, the name of a host, port 443.
 
-
-def checked_url(field: str, url: str) -> str:
-    """The URL of a service without a slash at its end: https, or plain http on this machine."""
+    `local` allows this machine too, with http and any port.
+    """
     parts = collector_parts(field, url)
-    if len(url) > LONGEST_URL:
-        rule, hint = f"must have at most {LONGEST_URL} characters", "use a shorter path"
-        raise InvalidInput(field, rule, url, hint)
-    if parts.scheme == "http" and not is_loopback(parts.hostname):
-        rule = "must begin with https://, or name this machine (localhost, 127.0.0.1, [::1])"
-        hint = (
-            "over http:// everybody on the way can hold back or replace what partners send;"
-            " krand mix serve needs no bought certificate: its link names the identity"
-        )
-        raise InvalidInput(field, rule, url, hint)
-    return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}"
+    plain = f"{parts.scheme}://{parts.netloc.lower().removesuffix(':443')}{parts.path.rstrip('/')}"
+    if len(plain) > LONGEST_ADDRESS or not ADDRESS.fullmatch(plain):
+        hint = "put a proxy that has a certificate in front of it; on one machine, add --local"
+        raise InvalidInput(field, "must be https://host or https://host/path", url, hint)
+    if not (local and is_loopback(parts.hostname)):
+        if not HOST.fullmatch(parts.hostname or "") or parts.scheme == "http":
+            hint = "on one machine, to try things, add --local"
+            raise InvalidInput(field, "must have the name of a public host", url, hint)
+        if parts.port not in (None, HTTPS):
+            hint = "put a proxy there; an operator can name other ports for partners in addresses"
+            raise InvalidInput(field, f"must be on port {HTTPS}", url, hint)
+    return plain
+
+
+def analyst_line(analyst: Analyst) -> str:
+    """What an analyst elsewhere gives the organiser: one word to paste.
+
+    >>> from krand import Analyst
+    >>> analyst_line(Analyst(key="ab" * 32, identity="cd" * 32))[:20]
+    'krand-analyst:cdcdcd'
+    """
+    return f"{ANALYST}{analyst.identity}.{analyst.key}"
+
+
+def parse_analyst(text: str) -> Analyst:
+    """The analyst of such a line."""
+    identity, _, key = text.strip().removeprefix(ANALYST).partition(".")
+    if not (text.strip().startswith(ANALYST) and all(map(IDENTITY.fullmatch, (identity, key)))):
+        rule = f"must be {ANALYST}IDENTITY.KEY"
+        raise InvalidInput("analyst", rule, text, "copy the line that krand keygen prints")
+    return Analyst(key=key, identity=identity)

@@ -1,4 +1,4 @@
-"""Whose plans a mixer's service signs, and within which limits: a TOML file of its operator.
+"""Whose plans a mixer signs, and within which limits: a table of its operator.
 
 A signature lends the mixer's name to a promise, so whoever signs for everybody must say how weak a
 promise may be: without all limits that policy is refused.
@@ -6,7 +6,6 @@ promise may be: without all limits that policy is refused.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from datetime import date, timedelta
 from enum import StrEnum
@@ -18,22 +17,17 @@ from pydantic import BeforeValidator, Field
 from krand.errors import InvalidInput
 from krand.mistakes import Broken
 from krand.models import Model, wrong
-from krand.partners.identity import DIGITS, WORDS, fingerprint
+from krand.partners.identity import IDENTITY
+from krand.planning.promises import recompute_promise
 from krand.promise import MAX_ROUNDS
 from krand.survey.layout import layout_of
 from krand.survey.plan import Plan
-from krand.survey.reading import TomlFile, read_toml
+from krand.survey.plan_file import read_plan
 from krand.survey.survey import MAX_MIXERS, Survey
 
 LARGEST_COUNT = 10**12
-IDENTITY_DIGITS = 64
-NAMED = re.compile(
-    rf"[0-9a-f]{{{IDENTITY_DIGITS}}}|[0-9a-f]{{{DIGITS}}}|([a-z]+ ){{{WORDS - 1}}}[a-z]+"
-)
-ORGANISATION = (
-    f"must be an identity of {IDENTITY_DIGITS} digits, or its fingerprint in words or digits"
-)
-SHOWN = "krand mix accept shows them, and the organiser reads them out"
+ORGANISATION = "must be a link, or its part after the #, of 64 digits"
+SHOWN = "krand mix accept shows the links of those who ask"
 ASK_OPERATOR = "ask the mixer's operator, whose policy says so"
 
 
@@ -46,32 +40,19 @@ class Accept(StrEnum):
     EVERYBODY = "everybody"
 
 
-class Decision(StrEnum):
-    """What a policy says about a request."""
-
-    ACCEPTED = "accepted"
-    WAITING = "waiting"
-    """The operator decides."""
-    REFUSED = "refused"
-
-
-def _plain_names(named: Any) -> Any:
-    """Words with one space between them, digits with none."""
+def _identities(named: Any) -> Any:
+    """What follows the # of each link."""
     if not isinstance(named, (list, tuple)) or not all(isinstance(text, str) for text in named):
         return named
-    plain = []
-    for text in named:
-        words = text.lower().split()
-        joined = "".join(words)
-        plain.append(joined if re.fullmatch("[0-9a-f]*", joined) else " ".join(words))
+    found = tuple(text.strip().rpartition("#")[2] for text in named)
     broken = [
         Broken((place,), ORGANISATION, named[place], SHOWN)
-        for place, text in enumerate(plain)
-        if not NAMED.fullmatch(text)
+        for place, identity in enumerate(found)
+        if not IDENTITY.fullmatch(identity)
     ]
     if broken:
         raise wrong(broken)
-    return tuple(plain)
+    return found
 
 
 class Limits(Model):
@@ -129,10 +110,10 @@ class AcceptPolicy(Model):
     accept: Annotated[Accept, Field(strict=False, examples=["ask"])] = Accept.ASK
     organisations: Annotated[
         tuple[str, ...],
-        BeforeValidator(_plain_names),
-        Field(strict=False, examples=[["ab" * 32]]),
+        BeforeValidator(_identities),
+        Field(strict=False, examples=[["https://organiser.example#" + "ab" * 32]]),
     ] = ()
-    """Identities and fingerprints, each as one text without capitals."""
+    """Their links, or identities."""
     limits: Limits = Limits()
 
     def _rules(self) -> Iterator[Broken]:
@@ -150,35 +131,23 @@ class AcceptPolicy(Model):
             missing = [name for name, limit in self.limits if limit is None]
             yield from (Broken(("limits", name), rule, None, hint) for name in missing)
 
-    def decision(self, identity: str) -> Decision:
-        """What becomes of a request of this identity."""
+    def accepts(self, identity: str) -> bool | None:
+        """What becomes of a request of this identity; None if the operator decides."""
         if self.accept is Accept.ASK:
-            return Decision.WAITING
-        if self.accept is Accept.EVERYBODY or self.lists(identity):
-            return Decision.ACCEPTED
-        return Decision.REFUSED
-
-    def lists(self, identity: str) -> bool:
-        """Whether the operator has named this identity."""
-        shown = fingerprint(identity)
-        names = {identity, shown.words, shown.digits.replace(" ", "")}
-        return not names.isdisjoint(self.organisations)
+            return None
+        return self.accept is Accept.EVERYBODY or identity in self.organisations
 
 
-def read_policy(path: Path) -> AcceptPolicy:
-    """The policy in a file; SurveyErrors has every mistake of the file."""
-    return policy_in(read_toml("policy", path))
+def check_plan_promise(path: Path) -> dict[str, str]:
+    """Compute the promise of a plan's own noise, in a process that has no keys.
 
-
-def policy_in(file: TomlFile) -> AcceptPolicy:
-    """The policy that a TOML text describes."""
-    return file.read(PolicyFile)
-
-
-class PolicyFile(AcceptPolicy):
-    """A file says whose requests it accepts."""
-
-    accept: Annotated[Accept, Field(strict=False, examples=["ask"])]
+    The answer is the rule that the plan breaks, empty if it keeps its promise.
+    """
+    try:
+        recompute_promise(read_plan(path))
+    except InvalidInput as error:
+        return {"rule": f"{error.field}: {error.rule}"}
+    return {"rule": ""}
 
 
 def _at_most(field: str, value: float, most: float | None) -> None:

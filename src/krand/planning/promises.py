@@ -185,4 +185,4 @@ def less_than_asked(policy: Policy, promise: Promise) -> Iterator[str]:
 
 
 def _name(plan: Plan) -> str:
-    return replace(plan, analyst_key=None, mixers=()).hash
+    return replace(plan, analyst=None, mixers=()).hash

@@ -1,342 +1,238 @@
-"""A site while it runs: its parts, its file, and what it tells."""
+"""What `krand run` runs: a worker, and what is published or fetched for it while it works."""
 
 from __future__ import annotations
 
-import json
-import pickle
-import subprocess
-import sys
-import threading
-import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from krand.client.transport import is_loopback
-from krand.errors import KrandError, Unavailable
-from krand.files import OWNER_FOLDER, unwritable, write_atomically
-from krand.partners.clock import SYSTEM_CLOCK, Clock
-from krand.partners.identity import ensure_identity
-from krand.partners.joining import await_survey
-from krand.site.checks import checked_site, publish
-from krand.site.part import Part, Receiving
-from krand.site.rounds import SiteClock, has_results, rounds_of
-from krand.site.site_file import ANALYST, COLLECTOR, Site, SiteSurvey
+from krand.errors import InvalidInput, KrandError, Unavailable
+from krand.partners.identity import LONGEST_NAME, Link
+from krand.partners.organising import fetch_plan, publish
+from krand.site.folder import Folder, Settings
+from krand.site.site_file import LISTEN, Site
+from krand.site.status import survey_status
+from krand.site.worker import Worker
 from krand.survey.plan import Plan
 from krand.survey.plan_file import read_plan
-from krand.survey.survey_folder import SurveyFolder
+from krand.survey.reading import read_survey
+from krand.survey.survey import Survey
+from krand.terminal.places import Place
+from krand.web.server import listen
 from krand.wording.failures import explain
-from krand.wording.parties import one_hand_text
 
-LOOK_SECONDS = 1.0
-AGAIN_LOOKS = 5
-"""So many looks later, what was missing may be there: files that the site file names, or a plan."""
+if TYPE_CHECKING:
+    from krand.partners.organising import Later
+
+ENDING = ".krand"
+"""The folder of survey.toml is survey.krand, beside it."""
+SELF = "collector"
+"""What a party is called where its survey names no organiser."""
+LOOPBACK = LISTEN.host
+LOOK_SECONDS, AGAIN_SECONDS = 0.5, 20.0
+"""Until it is looked whether all is over, and until partners are asked again."""
+EDITED = (
+    "a published survey cannot be edited, only closed: put back the file that was published, and"
+    " give the changed survey an id and a folder of its own"
+)
 
 Tell = Callable[[dict[str, Any]], None]
-Stamp = tuple[int, int, int]
-FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0
-"""Seconds before a part that died is started again; twice as many each time."""
-HEALTHY_SECONDS = 60.0
-"""A part that lived so long has not failed at once."""
-END_SECONDS = 40.0
-"""A collector answers what has arrived before it ends; then a part is killed."""
-
-Heard = Callable[[Part, dict[str, Any]], None]
+Beside = Callable[["Running"], Awaitable[None]]
+"""What is served beside the worker: the console."""
 
 
-def parts_of(site: Site, clock: Clock, *, console: bool = True) -> Iterator[Part]:
-    """Every process of a site; with the console, surveys can be closed in a browser."""
-    for survey in site.surveys:
-        if COLLECTOR in survey.roles:
-            yield Part("collector", survey, clock)
-            yield Part("passing on", survey, clock)
-        if ANALYST in survey.roles:
-            yield Part("analyst", survey)
-    if site.receiver is not None:
-        analysts = tuple(each.folder for each in site.surveys if ANALYST in each.roles)
-        received = Receiving(site.receiver, site.name, analysts, site.awaited)
-        yield Part("receiver", received)
-    here = is_loopback(site.status.host)  # pages for others change nothing
-    yield Part("console" if console and here else "status page", site)
+def site_of(file: Path, port: int = 0, *, local: bool = False) -> Site:
+    """A survey on this machine alone, in a folder beside its file; nothing is made."""
+    survey, folder = read_survey(file), file.with_suffix(ENDING)
+    published_in(folder, survey)
+    name = survey.organiser[:LONGEST_NAME].strip() or SELF
+    return _on_this_machine(folder, name, port, local, (file,))
+
+
+def site_of_folder(folder: Path, port: int = 0, *, local: bool = False) -> Site:
+    """All surveys of a folder on this machine alone, as the console writes and publishes them."""
+    return _on_this_machine(folder / ENDING, SELF, port, local)
+
+
+def _on_this_machine(
+    folder: Path, name: str, port: int, local: bool, surveys: tuple[Path, ...] = ()
+) -> Site:
+    """Plans name the address, so once something is published the port stays the same.
+
+    By default it is one that is free.
+    """
+    urls = (plan.mixers[0].url for plan in _plans_in(folder))
+    url = next(filter(None, urls), "")
+    if is_loopback(urlsplit(url).hostname):
+        port = urlsplit(url).port or port
+    place = Place(LOOPBACK, port or _free_port())
+    settings = Settings(
+        name=name, listen=place, url=url or f"http://{place}", local=local, analyst=True
+    )
+    console = Place(LOOPBACK, 0)
+    return Site(folder=folder, settings=settings, surveys=surveys, console=console)
+
+
+def _free_port() -> int:
+    with closing(listen(LOOPBACK, 0)) as found:
+        port: int = found.getsockname()[1]
+        return port
+
+
+def published_in(folder: Path, survey: Survey) -> Plan | None:
+    """The plan that was published of a survey; one that was edited since is refused."""
+    return _published(_plans_in(folder), survey)
+
+
+def _plans_in(folder: Path) -> Iterator[Plan]:
+    return (read_plan(path) for path in sorted(folder.glob("public/*/plan.json")))
+
+
+def _published(plans: Iterator[Plan], survey: Survey) -> Plan | None:
+    plan = next((plan for plan in plans if plan.survey.id == survey.id), None)
+    if plan is None:
+        return None
+    made = plan.survey
+    mixers = made.trust.mixers if survey.trust.mixers == 1 else survey.trust.mixers
+    trust = survey.trust.changed(mixers=mixers, analyst_runs=made.trust.analyst_runs)
+    if survey.changed(trust=trust, closes=survey.closes or made.closes) != made:
+        rule = "must be the survey that was published with this id"
+        raise InvalidInput("survey", rule, survey.id, EDITED)
+    return plan
 
 
 class Running:
-    """A site, from its start to its end."""
+    """A party, from its start to its end."""
 
-    def __init__(
-        self,
-        file: Path,
-        tell: Tell,
-        *,
-        ends: bool = False,
-        console: bool = True,
-    ) -> None:
-        """`ends`: when every survey is closed and reported, unless it was closed in the console."""
-        self._file, self._tell, self._ends, self._console = file, tell, ends, console
-        self.site = checked_site(file)
-        self._stamp = _stamp(file)
-        self._wrong, self._looks, self._reported = "", 0, False
-        self._warned: set[str] = set()
-        self._ending, self._lock = threading.Event(), threading.Lock()
-        self._states: dict[Part, dict[str, Any]] = {}
-        self._supervisor = Supervisor(self._heard)
+    def __init__(self, site: Site, tell: Tell, *, ends: bool = False) -> None:
+        """`ends`: when all that is published here is over, unless it was closed in the console."""
+        self.site, self._tell, self._ends = site, tell, ends
+        self.folder = Folder(site.folder)
+        self.worker = Worker(self.folder, site.settings, self._heard)
+        self.troubles: dict[str, str] = {}
+        """What is in the way of a plan, by its hash; of a survey that is not published, its id."""
+        self._loop: asyncio.AbstractEventLoop | None = None
 
-    def end(self) -> None:
-        """End soon; `run` returns when all parts have ended."""
-        self._ending.set()
-
-    def run(self) -> None:
-        """Until `end` is called."""
-        _prepare(self.site)
-        with _alone(self.site.folder / "lock"):
-            self._tell({"event": "begun", "site": self.site.name})
-            try:
-                self._keep()
-                while not self._ending.wait(LOOK_SECONDS):
-                    self._look()
-                    if self._ends and self._reported and _is_over(self.site, SYSTEM_CLOCK):
-                        self.end()
-            finally:
-                self._supervisor.end()
-
-    def _keep(self) -> None:
-        plans = {survey: read_plan(survey.folder.plan) for survey in self.site.surveys}
-        for survey, plan in plans.items():
-            if plan.hash not in self._warned and (warning := one_hand_text(plan)):
-                self._warned.add(plan.hash)
-                place = str(survey.folder.path)
-                self._tell({"event": "one hand", "survey": place, "what": warning})
-        self._supervisor.keep(parts_of(self.site, SYSTEM_CLOCK, console=self._console))
-
-    def _look(self) -> None:
-        """Read the file again if it has changed; one with mistakes changes nothing."""
-        stamp, self._looks = _stamp(self._file), self._looks + 1
-        due = (self._wrong or self.site.awaited) and self._looks % AGAIN_LOOKS == 0
-        if stamp == self._stamp and not due:
-            return
-        self._stamp = stamp
+    async def run(self, *beside: Beside) -> None:
+        """Until it is stopped, or all is over."""
+        self._loop = asyncio.get_running_loop()
         try:
-            site = checked_site(self._file)
-            _prepare(site)
-        except KrandError as error:
-            self._mistaken(explain(error))
-            return
-        self._mistaken("")
-        if site != self.site:
-            self.site = site
-            self._tell({"event": "changed", "surveys": len(site.surveys)})
-            self._keep()
+            async with asyncio.TaskGroup() as tasks:
+                files, links = self.site.surveys, self.site.links
+                others = [
+                    *(self._served(each) for each in beside),
+                    *(self._publish_file(file) for file in files),
+                    *(self._fetch(link) for link in links),
+                    self._end_with_the_last(),
+                ]
+                running = [tasks.create_task(each) for each in others]
+                await self.worker.run()
+                for each in running:
+                    each.cancel()
+        except BaseExceptionGroup as group:
+            raise _first(group) from None
 
-    def _mistaken(self, what: str) -> None:
-        if what != self._wrong:
-            self._wrong = what
-            self._tell({"event": "mistaken", "what": what})
-            self._write()
+    def stop(self) -> None:
+        """End soon: what has arrived is answered."""
+        if self._loop is None:
+            self.worker.stop()
+        else:
+            self._loop.call_soon_threadsafe(self.worker.stop)
 
-    def _heard(self, part: Part, event: dict[str, Any]) -> None:
-        """Something that a part said, or that happened to it."""
-        with self._lock:
-            if event["event"] == "ended":
-                self._states.pop(part, None)
+    def stay(self) -> None:
+        """Do not end with the last report: somebody reads it in the console."""
+        self._ends = False
+
+    def plan_of(self, survey: Survey) -> Plan | None:
+        """The plan that was published of a survey."""
+        return _published(iter(self.worker.plans.values()), survey)
+
+    def status(self, plan: Plan) -> dict[str, Any]:
+        """How far a survey is."""
+        return survey_status(self.worker, plan)
+
+    async def close(self, plan_hash: str, *, erase: bool) -> dict[str, Any]:
+        """Close the open round of a plan."""
+        return self.worker.close(plan_hash, erase=erase)
+
+    async def publish(self, survey: Survey, links: Sequence[Link] = ()) -> Plan:
+        """Publish a survey; where partners have to do something first, ask them again and again."""
+        plan = self.plan_of(survey)
+        while plan is None:
+            found = await publish(self.worker.state, self.folder, self.site.settings, survey, links)
+            if isinstance(found, Plan):
+                plan = found
+                self.worker.add(plan)
+                self.troubles.pop(survey.id, None)
             else:
-                key = f"{event['event']} {event.get('name', '')}".strip()
-                self._states.setdefault(part, {})[key] = event
-            if event["event"] == "started":
-                self._states[part].pop("died", None)
-            self._write()
-        self._ends &= event["event"] != "stays"  # somebody reads the results there
-        self._reported |= event["event"] in ("reported", "missed")
-        with suppress(OSError):  # nobody reads it any more
-            self._tell({"part": part.kind, "survey": part.survey, **event})
+                self._wait_for(survey, found)
+                await asyncio.sleep(AGAIN_SECONDS)
+        return plan
 
-    def _write(self) -> None:
-        """What the status page shows: of each part what it last said of each kind."""
-        parts = [
-            {"kind": part.kind, "survey": part.survey, "said": said}
-            for part, said in self._states.items()
-        ]
-        state = {"site": self.site.name, "mistakes": self._wrong, "parts": parts}
-        with suppress(KrandError):  # a full disk must not end the parts: they say so themselves
-            write_atomically("state", self.site.state, json.dumps(state))
+    async def _publish_file(self, file: Path) -> None:
+        plan = await self.publish(read_survey(file))
+        name, form = plan.survey.id, self.status(plan)["form"]
+        self._tell({"event": "published", "survey": name, "form": form, "file": str(file)})
 
+    async def _end_with_the_last(self) -> None:
+        """End when nothing is left to do, unless somebody reads the results in the console."""
+        while not (self._ends and self.worker.plans and self.worker.is_over):
+            await asyncio.sleep(LOOK_SECONDS)
+        self.worker.stop()
 
-def _prepare(site: Site) -> None:
-    """The site's own folder, and that no other plans are served from the surveys' folders."""
-    try:
-        site.folder.mkdir(mode=OWNER_FOLDER, exist_ok=True)
-    except OSError as error:
-        raise unwritable("folder", site.folder, error) from None
-    if site.receiver is not None:
-        ensure_identity(site.receiver.identity)
-    for folder in site.awaited:
-        await_survey(folder)
-    for survey in site.surveys:
-        publish(survey.folder, read_plan(survey.folder.plan))
-
-
-def _is_over(site: Site, clock: Clock) -> bool:
-    """Whether the last round of every survey is closed and reported."""
-    with suppress(KrandError):  # it is asked again in a second
-        return all(is_reported(survey, clock) for survey in site.surveys)
-    return False
-
-
-def is_reported(survey: SiteSurvey, clock: Clock) -> bool:
-    """Whether its last round is closed and reported, or had too few people."""
-    plan, folder = read_plan(survey.folder.plan), survey.folder
-    schedule, rounds = plan.survey.schedule, rounds_of(folder, plan)
-    if schedule is not None and not folder.ended.exists():
-        ends = schedule.opens[-1].timestamp()
-        if SiteClock(clock, folder.clock).now() < ends:
-            return False
-    return all(_has_its_report(folder, plan, number) for number in rounds[-1:] + rounds[:-1])
-
-
-def _has_its_report(folder: SurveyFolder, plan: Plan, number: int) -> bool:
-    """Whether nothing of a round is left to do; until then its messages are in the spool."""
-    there = has_results(folder, plan, number)
-    report = folder.results("report.html", number, plan.survey.rounds)
-    return there is False or (there is True and report.exists())
-
-
-@contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    """Hold a lock: two sites with the same files would be in each other's way."""
-    import fcntl
-
-    with path.open("wb") as lock:
+    async def _served(self, beside: Beside) -> None:
+        """Something without which everything else goes on."""
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise Unavailable(
-                f"the site of {path.parent} runs already, in another process"
-            ) from None
-        yield
+            await beside(self)
+        except KrandError as error:
+            self._tell({"event": "trouble", "what": explain(error)})
+
+    def _wait_for(self, survey: Survey, later: tuple[Later, ...]) -> None:
+        what = "; ".join(f"{each.name}: {each.why}" for each in later)
+        if self.troubles.get(survey.id) != what:
+            self.troubles[survey.id] = what
+            self._tell({"event": "trouble", "survey": survey.id, "what": what})
+
+    async def _fetch(self, link: str) -> None:
+        """The plan of a survey that is counted here."""
+        settings, known = self.site.settings, self.worker.plans
+        while not any(link.rstrip("/").endswith(plan) for plan in known):
+            try:
+                identity = self.worker.identity
+                plan, signatures = await asyncio.to_thread(fetch_plan, settings, identity, link)
+                assert plan.analyst is not None
+                if plan.analyst.identity != self.worker.identity.public:
+                    rule = "must be counted by this party: its plan names another analyst"
+                    hint = "give the organiser the line that krand keygen prints"
+                    raise InvalidInput("surveys", rule, link, hint)
+                self.worker.state.add_plan(plan, signatures)
+                self.worker.add(plan)
+            except Unavailable as error:
+                self._tell({"event": "trouble", "survey": link, "what": explain(error)})
+                await asyncio.sleep(AGAIN_SECONDS)
+
+    def _heard(self, event: dict[str, Any]) -> None:
+        """Something that the worker said."""
+        plan = event.get("plan", "")
+        if known := self.worker.plans.get(plan):
+            event = {**event, "survey": known.survey.id}
+        if event["event"] == "partner":
+            event = {**event, "partner": self._name_of(event["identity"])}
+        self.troubles[plan] = event.get("what", "")
+        with suppress(OSError):  # nobody reads it any more
+            self._tell(event)
+
+    def _name_of(self, identity: str) -> str:
+        """What plans call a party."""
+        mixers = (mixer for plan in self.worker.plans.values() for mixer in plan.mixers)
+        return next((each.name for each in mixers if each.identity == identity), identity)
 
 
-def is_running(site: Site) -> bool:
-    """Whether a process runs this site."""
-    import fcntl
-
-    try:
-        with (site.folder / "lock").open("rb") as lock:
-            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except FileNotFoundError:
-        return False
-    except OSError:
-        return True
-    return False
-
-
-def _stamp(file: Path) -> Stamp | None:
-    """Whether a file is still the same; None while there is none."""
-    try:
-        found = file.stat()
-    except OSError:
-        return None
-    return found.st_ino, found.st_size, found.st_mtime_ns
-
-
-class Keeper(threading.Thread):
-    """One part: a process, and another one whenever it dies."""
-
-    def __init__(self, part: Part, heard: Heard) -> None:
-        super().__init__(name=f"{part.kind} {part.survey}", daemon=True)
-        self._part, self._heard = part, heard
-        self._ending, self._lock = threading.Event(), threading.Lock()
-        self._process: subprocess.Popen[bytes] | None = None
-
-    def run(self) -> None:
-        """Until `end` is called."""
-        wait = FIRST_WAIT
-        while not self._ending.is_set():
-            began = time.monotonic()
-            code = self._life()
-            if self._ending.is_set():
-                return
-            wait = FIRST_WAIT if time.monotonic() - began >= HEALTHY_SECONDS else wait
-            self._heard(self._part, {"event": "died", "code": code, "again": wait})
-            self._ending.wait(wait)
-            wait = min(2 * wait, LONGEST_WAIT)
-
-    def end(self) -> None:
-        """Tell it to end; `join` waits for it."""
-        self._ending.set()
-        with self._lock:
-            if self._process is not None:
-                self._process.terminate()
-
-    def kill(self) -> None:
-        """It did not end in time."""
-        with self._lock:
-            if self._process is not None:
-                self._process.kill()
-
-    def _life(self) -> int | None:
-        """From its start to its end; its exit code."""
-        with self._lock:
-            if self._ending.is_set():
-                return None
-            self._process = process = _started(self._part)
-        self._heard(self._part, {"event": "started", "process": process.pid})
-        assert process.stdout is not None
-        for line in process.stdout:
-            self._heard(self._part, json.loads(line))
-        return process.wait()
-
-
-def _started(part: Part) -> subprocess.Popen[bytes]:
-    process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "krand.site.part"],  # -P: not from the current folder
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        start_new_session=True,  # Ctrl-C is for the supervisor, which ends all of them in turn
-    )
-    assert process.stdin is not None
-    try:
-        process.stdin.write(pickle.dumps(part))
-        process.stdin.flush()
-    except BrokenPipeError:  # it died at once, which is seen below
-        pass
-    return process
-
-
-class Supervisor:
-    """Starts the parts of a site, starts again those that died, and leaves none behind.
-
-    Every part is a process of its own, and is given what it needs through a pipe. The pipe stays
-    open as long as the supervisor lives, however it ends; a part whose pipe ends, ends. So nothing
-    has to be cleaned up after a supervisor that was killed.
-    """
-
-    def __init__(self, heard: Heard) -> None:
-        self._heard = heard
-        self._keepers: dict[Part, Keeper] = {}
-
-    def keep(self, wanted: Iterable[Part]) -> None:
-        """Start what is new, and end what is not wanted any more; others are left alone."""
-        parts = list(wanted)
-        gone = [part for part in self._keepers if part not in parts]
-        _end([self._keepers.pop(part) for part in gone])
-        for part in gone:
-            self._heard(part, {"event": "ended"})
-        for part in parts:
-            if part not in self._keepers:
-                self._keepers[part] = keeper = Keeper(part, self._heard)
-                keeper.start()
-
-    def end(self) -> None:
-        """End all of them, and wait until they have."""
-        self.keep(())
-
-
-def _end(keepers: list[Keeper]) -> None:
-    for keeper in keepers:
-        keeper.end()
-    until = time.monotonic() + END_SECONDS
-    for keeper in keepers:
-        keeper.join(max(0.0, until - time.monotonic()))
-        if keeper.is_alive():
-            keeper.kill()
-            keeper.join()
+def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """What went wrong first, where several tasks ended by it."""
+    error = group.exceptions[0]
+    return _first(error) if isinstance(error, BaseExceptionGroup) else error

@@ -1,137 +1,129 @@
-"""The status page of a site, in a process of its own: it has no key, and changes nothing."""
+"""How far the surveys of a party are, for its operator.
+
+Of an open round it tells in steps how many came. `status_in` looks at a folder in which no program
+works, and changes nothing there.
+"""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
-from functools import partial
-from typing import Any
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from markupsafe import Markup
-from starlette.routing import Route
-
-from krand.collector.serving import listen
-from krand.languages.speaking import gettext, marked, ngettext, text_of
-from krand.partners.clock import Clock
-from krand.report.pages import told
-from krand.site.checks import published_plan
-from krand.site.part import Say
-from krand.site.site_file import COLLECTOR, Site, SiteSurvey
+from krand.collector.progress import coarse, status_step
+from krand.planning.margins import people_shown
+from krand.site.about import About, read_about
+from krand.site.folder import Folder
+from krand.site.state import At, Part, State
 from krand.survey.plan import Plan
-from krand.web.access import Address, kept_token, page_server, serve
-from krand.web.app import make_site_app
-from krand.web.site_page import PartState, SiteState, SurveyState
 from krand.wording.phrases import whole
 from krand.wording.surveys import survey_name
 
-Said = dict[str, dict[str, Any]]
-"""What a part last said of each kind."""
-Plans = dict[str, tuple[SiteSurvey, Plan]]
+if TYPE_CHECKING:
+    from krand.site.worker import Worker
+
+OVER = {Part.MIXER: (At.MISSED, At.EXPIRED), Part.ANALYST: (At.COUNTED, At.MISSED, At.EXPIRED)}
 
 
-def run(site: Site, say: Say, _: Clock) -> None:
-    """Serve until the process is told to end."""
-    serve_pages(site, plans_of(site), say, "status")
+def status_of(worker: Worker) -> dict[str, Any]:
+    """All surveys in which this party has a part."""
+    return {"surveys": [survey_status(worker, plan) for plan in worker.plans.values()]}
 
 
-def plans_of(site: Site) -> Plans:
-    """The surveys of a site with their plans, by id."""
-    surveys = [(survey, published_plan(survey.folder)) for survey in site.surveys]
-    return {plan.survey.id: (survey, plan) for survey, plan in surveys}
+def survey_status(worker: Worker, plan: Plan) -> dict[str, Any]:
+    """One survey: this party's place in it, what is open, how many came, each round."""
+    about = read_about(worker.folder.public, plan.hash)
+    told = _recorded(plan, about, worker.state, worker.settings.url or worker.address)
+    for each in told["rounds"]:
+        key = plan.hash, each["round"]
+        stages = {Part.MIXER: worker.rounds.get(key), Part.ANALYST: worker.counts.get(key)}
+        each |= {part: stage.state for part, stage in stages.items() if stage is not None}
+        each["over"] = all(stage.is_over for stage in stages.values() if stage is not None)
+    if told["open"] and (found := worker.rounds.get((plan.hash, told["round"]))):
+        told["people"] = None if found.spool is None else _steps(plan, found.spool.round().people)
+    return told
 
 
-def serve_pages(
-    site: Site,
-    plans: Plans,
-    say: Say,
-    event: str,
-    own: Mapping[str, str] | None = None,
-    more: Sequence[Route] = (),
-) -> None:
-    """Serve the status of a site, with other pages of some surveys; `event` tells the address."""
-    listener = listen(*site.status)
-    address = Address(site.status.host, listener.getsockname()[1], kept_token(site.token))
-    state = partial(state_of, site, plans)
-    server = page_server(make_site_app(address, state, own, more))
-    (only,) = own.values() if own and len(plans) == 1 else ("/",)
-    say(event, url=f"{address.home}{only[1:]}?token={address.token}")
-    serve(server, listener)
+def status_in(folder: Path) -> dict[str, Any]:
+    """The same of a folder in which no program works, from a copy of its state."""
+    if not (folder / "state.sqlite").exists():
+        return {"surveys": []}
+    with tempfile.TemporaryDirectory() as name:
+        for path in folder.glob("state.sqlite*"):
+            shutil.copy(path, name)
+        state = State(Folder(Path(name)))
+        try:
+            found = ((plan, read_about(folder / "public", plan.hash)) for plan in state.plans())
+            return {"surveys": [_recorded(plan, about, state, "") for plan, about in found]}
+        finally:
+            state.close()
 
 
-def state_of(site: Site, plans: Plans) -> SiteState:
-    """What the parts of a site said last."""
-    told: dict[str, Any] = {}
-    with suppress(OSError, ValueError):  # nothing yet
-        told = json.loads(site.state.read_bytes())
-    parts = told.get("parts", [])
-    surveys = tuple(_survey_state(*each, parts) for each in plans.values())
-    shared = tuple(_part_state(part["kind"], part["said"]) for part in parts if not part["survey"])
-    mistakes = told.get("mistakes", "")
-    return SiteState(name=site.name, surveys=surveys, parts=shared, mistakes=mistakes)
+def status_lines(status: dict[str, Any]) -> list[str]:
+    """What a terminal shows."""
+    lines = [line for survey in status["surveys"] for line in _lines(survey)]
+    return lines or ["No survey is published here."]
 
 
-def _survey_state(survey: SiteSurvey, plan: Plan, parts: list[dict[str, Any]]) -> SurveyState:
-    own = {
-        part["kind"]: part["said"] for part in parts if part["survey"] == str(survey.folder.path)
-    }
-    serving = own.get("collector", {}).get("serving", {})
-    return SurveyState(
-        id=plan.survey.id,
-        title=survey_name(plan.survey),
-        form=serving.get("address", ""),
-        parts=tuple(_part_state(kind, said) for kind, said in own.items()),
-        lines=tuple(_lines(plan, own)),
-        ending=_ending(survey, own),
-    )
-
-
-def _part_state(kind: str, said: Said) -> PartState:
-    if "died" in said:
-        return PartState(kind, marked("starts again"), said.get("failed", {}).get("what", ""))
-    return PartState(kind, marked("running"), said.get("trouble", {}).get("what", ""))
-
-
-def _ending(survey: SiteSurvey, own: dict[str, Said]) -> str:
-    if COLLECTOR not in survey.roles or "reported" in own.get("analyst", {}):
+def came_line(survey: dict[str, Any]) -> str:
+    """How many came, in steps; empty where somebody else collects."""
+    if (people := survey["people"]) is None:
         return ""
-    close = f"krand close {survey.folder.path}"
-    return gettext("To end the survey and get its report: %(command)s", command=close)
+    step, at_least = whole(people["step"]), people["at_least"]
+    came = f"At least {whole(at_least)}" if at_least else f"Fewer than {step}"
+    return f"{came} people have come, told in steps of {step}."
 
 
-def _lines(plan: Plan, own: dict[str, Said]) -> Iterator[str]:
-    if report := own.get("analyst", {}).get("reported"):
-        people = whole(report["people"])
-        yield gettext("Report of %(people)s people: %(file)s", people=people, file=report["report"])
-    for kind, said in own.get("passing on", {}).items():
-        if kind.startswith("partner "):
-            yield _partner_line(said)
-        elif kind == "passed on":
-            what = told(said["what"]) if said["what"] else gettext("it has the batch")
-            line = text_of(marked("Passed on to %(name)s: %(what)s."))
-            yield Markup(line) % {"name": said["to"], "what": what}
-    if len(plan.mixers) > 1:
-        yield gettext(
-            "Each of the %(number)s mixers is needed: if one of them is lost, so are the answers"
-            " that it has not passed on.",
-            number=len(plan.mixers),
-        )
+def is_over(survey: dict[str, Any]) -> bool:
+    """Whether nothing is left to do in any round."""
+    return all(each["over"] for each in survey["rounds"])
 
 
-def _partner_line(said: dict[str, Any]) -> str:
-    if not said["answers"]:
-        line = text_of(marked("%(name)s does not answer: %(what)s"))
-        return Markup(line) % {"name": said["name"], "what": told(said["what"])}
-    name, held = said["name"], said["held"]
-    line = ngettext(
-        "%(name)s answers, and has %(number)s key.",
-        "%(name)s answers, and has %(number)s keys.",
-        held,
-        name=name,
-        number=whole(held),
-    )
-    if not held:
-        line = gettext("%(name)s answers, and has no key.", name=name)
-    rounds = ", ".join(f"{one['round']} ({one['reason']})" for one in said["erased"])
-    erased = gettext("It has erased the keys of round %(rounds)s, and signed that.", rounds=rounds)
-    return f"{line} {erased}" if rounds else line
+def _recorded(plan: Plan, about: About | None, state: State, own: str) -> dict[str, Any]:
+    """What the folder tells of a plan."""
+    return {
+        "plan": plan.hash,
+        "survey": plan.survey.id,
+        "title": survey_name(plan.survey),
+        "place": about.place if about else 0,
+        "form": plan.page_url or f"{own}/{plan.hash}/",
+        "parties": [mixer.name for mixer in plan.mixers],
+        "open": about is not None and about.open,
+        "round": about.round if about else 0,
+        "people": None,
+        "crowd": plan.smallest_batch,
+        "rounds": list(_rounds(plan, about, state)),
+    }
+
+
+def _rounds(plan: Plan, about: About | None, state: State) -> Iterator[dict[str, Any]]:
+    """What is recorded of each round, by this party's part in it."""
+    parts = []
+    if about is not None:
+        parts += [Part.MIXER] if about.place <= len(plan.mixers) else []
+        parts += [Part.ANALYST] if about.parties[-1] == about.parties[about.place - 1] else []
+    for number in range(plan.survey.first_round, plan.survey.rounds + 1):
+        found = {str(part): state.row(plan.hash, number, part).state for part in parts}
+        last = parts[-1] if parts else None  # where results are counted here, that is the end
+        yield {"round": number, **found, "over": last is None or found[last] in OVER[last]}
+
+
+def _steps(plan: Plan, came: int) -> dict[str, int]:
+    """How many came, rounded down to steps: whoever watches learns that a few people came."""
+    step = status_step(max(plan.smallest_batch, people_shown(plan.survey) or 0))
+    return {"at_least": coarse(came, step), "step": step}
+
+
+def _lines(survey: dict[str, Any]) -> Iterator[str]:
+    title = survey["title"]
+    if survey["open"]:
+        yield f"{title}: round {survey['round']} is open, form at {survey['form']}"
+    else:
+        yield f"{title}: {'ended' if is_over(survey) else 'no round is open'}."
+    if came := came_line(survey):
+        yield f"  {came}"
+    for each in survey["rounds"]:
+        parts = [f"{part} {each[part].lower()}" for part in Part if part in each]
+        yield f"  round {each['round']}: {', '.join(parts)}"

@@ -17,7 +17,7 @@ import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from krand.files import write_new
 from krand.promise import NOISE_GRID, Z95, DummyLaw, Precision
@@ -29,9 +29,6 @@ from krand.survey.plain_values import Sha256, plain
 from krand.survey.questions import Kind
 from krand.survey.schedule import Charge
 from krand.survey.survey import SMALLEST_CROWD, Survey
-
-if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
 
 FORMAT = "krand-plan-1"
 
@@ -121,16 +118,35 @@ class Mixer:
     """A party that mixes: its name, and the keys by which others know it and seal for it.
 
     >>> from krand import Mixer
-    >>> Mixer(name="town", identity="5a" * 32).keys
+    >>> Mixer(name="town", identity="5a" * 32, url="https://town.example").keys
     ()
     """
 
     name: str
     identity: Sha256
     """The Ed25519 public key that signs its batches and the plan, 32 bytes in hexadecimal."""
+    url: str = ""
+    """Where it serves the survey's page, and its batches to the next party. A single mixer may have
+    none: people send to the address that they were given."""
     keys: tuple[Sha256, ...] = ()
     """Public keys that a layer is sealed for, one for each round; the collector, which is the first
     mixer, has none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Analyst:
+    """Who counts: the key that messages are sealed for, and the identity that fetches the batch.
+
+    >>> from krand import Analyst, generate_private_key
+    >>> key = generate_private_key().public_key().public_bytes_raw().hex()
+    >>> len(Analyst(key=key, identity="5b" * 32).key)
+    64
+    """
+
+    key: Sha256
+    """An X25519 public key, 32 bytes in hexadecimal."""
+    identity: Sha256
+    """An Ed25519 public key. It is a mixer's own where the survey's `analyst_runs` names it."""
 
 
 @dataclass(frozen=True, kw_only=True)  # without slots: what follows from it is computed once
@@ -150,9 +166,8 @@ class Plan(Shown):
     """Noise of devices for every question or group, as a/2^32; none where mixers add the noise."""
     laws: tuple[DummyLaw, ...] = ()
     """Different laws of numbers of dummies, each once; none where devices add the noise."""
-    analyst_key: str | None = None
-    """The public key that messages are sealed for, in hexadecimal; None in a plan without
-    parties."""
+    analyst: Analyst | None = None
+    """Who counts; None in a plan without parties."""
     mixers: tuple[Mixer, ...] = ()
     """In the order of the chain, the collector first; none in a plan for tables, simulations and
     looking, which nobody sends to."""
@@ -165,26 +180,41 @@ class Plan(Shown):
         crowd = f"{policy.minimum_crowd:,} people"
         return one_line(f"Plan of {self.survey.id}", asked, kept, crowd, f"{self.hash[:16]}…")
 
-    def with_parties(self, mixers: tuple[Mixer, ...], analyst_key: X25519PublicKey) -> Plan:
+    def with_parties(self, mixers: tuple[Mixer, ...], analyst: Analyst) -> Plan:
         """The plan that people send to: of these mixers, the collector first, for this analyst.
 
         All mixers have to sign it, also where devices add the noise.
 
-        >>> from krand import Mixer, generate_private_key
+        >>> from krand import Analyst, Mixer, generate_private_key
         >>> from krand.testing import small_plan
         >>> collector = Mixer(name="town", identity="5a" * 32)
-        >>> key = generate_private_key().public_key()
-        >>> named = small_plan().with_parties((collector,), key)
+        >>> key = generate_private_key().public_key().public_bytes_raw().hex()
+        >>> analyst = Analyst(key=key, identity="5b" * 32)
+        >>> named = small_plan().with_parties((collector,), analyst)
         >>> named.hash == small_plan().hash, named.mixers[0].name
         (False, 'town')
         """
-        return replace(self, mixers=mixers, analyst_key=analyst_key.public_bytes_raw().hex())
+        return replace(self, mixers=mixers, analyst=analyst)
 
     def in_language(self, language: str) -> Plan:
         """The same plan, under its own hash, for answers in another of the survey's languages."""
         made = replace(self, survey=self.survey.in_language(language))
         made.__dict__["bytes"] = self.bytes
         return made
+
+    @property
+    def page_url(self) -> str:
+        """Where people answer it: at the second mixer where there is one, whose noise and page are
+        then enough; otherwise at the collector. Empty where the plan does not say.
+
+        >>> from krand import make_plan, parse_survey
+        >>> from krand.testing import MIXED_SURVEY, FakeChain
+        >>> chain = FakeChain(make_plan(parse_survey(MIXED_SURVEY)))
+        >>> chain.plan.page_url == f"{chain.plan.mixers[1].url}/{chain.plan.hash}/"
+        True
+        """
+        url = self.mixers[min(1, len(self.mixers) - 1)].url if self.mixers else ""
+        return url and f"{url}/{self.hash}/"
 
     @property
     def messages(self) -> int:
@@ -355,7 +385,7 @@ class Plan(Shown):
         noise = {"laws": laws} if laws else {"numerators": list(self.numerators)}
         return {
             "format": FORMAT,
-            **({} if self.analyst_key is None else {"analyst_key": self.analyst_key}),
+            **({} if self.analyst is None else {"analyst": plain(self.analyst)}),
             "survey": self.survey.values(),
             **noise,
             "mixers": plain(self.mixers),

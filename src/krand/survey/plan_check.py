@@ -26,8 +26,8 @@ def check_parts(plan: Plan) -> None:
     _check_lanes(plan)
     if plan.survey.trust.has_dummies:
         _check_laws(plan)
-    if bool(plan.mixers) != (plan.analyst_key is not None):
-        rule = "must be there together with analyst_key, or neither"
+    if bool(plan.mixers) != (plan.analyst is not None):
+        rule = "must be there together with the analyst, or neither"
         raise InvalidInput("mixers", rule, len(plan.mixers), HINT)
 
 

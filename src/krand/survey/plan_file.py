@@ -18,8 +18,8 @@ from krand.errors import InvalidInput, KrandError
 from krand.files import json_object, read_whole
 from krand.promise import MAX_BITS, NOISE_GRID, DummyLaw, Linkage
 from krand.survey.lanes import Lane
-from krand.survey.plain_values import Count, Malformed, Positive, Sha256, part, within
-from krand.survey.plan import FORMAT, Mixer, Plan
+from krand.survey.plain_values import Count, Malformed, Positive, part, within
+from krand.survey.plan import FORMAT, Analyst, Mixer, Plan
 from krand.survey.plan_check import check_parts
 from krand.survey.rules import HINT
 from krand.survey.survey import Survey
@@ -86,7 +86,7 @@ def noisy_plan(survey: Survey, values: Mapping[str, Any]) -> Plan:
         lanes=tuple(_lane(survey, number, lane) for number, lane in enumerate(lanes)),
         numerators=() if mixed else part(Numerators, values, "numerators"),
         laws=tuple(DummyLaw(tuple(map(int, law))) for law in laws),
-        analyst_key=part(Sha256, values, "analyst_key") if "analyst_key" in values else None,
+        analyst=part(Analyst, values, "analyst") if "analyst" in values else None,
         mixers=part(tuple[Mixer, ...], values, "mixers"),
     )
 

@@ -45,8 +45,8 @@ from krand.survey.translations import (
 )
 
 MAX_MIXERS = 8
-ERASE_AFTER_DAYS = 30
-"""A mixer's service erases its keys so many days after the last day, whatever has come by then."""
+KEPT_DAYS = 31
+"""Keys and copies of a round end so many days after its last day, whatever has come by then."""
 SMALLEST_CROWD = 2
 """Where mixers add the noise, which needs no crowd, and a survey names none."""
 COLLUDING_SHARE = 100
@@ -329,9 +329,23 @@ class Survey(Model, Shown):
         return self.closes is not None and (today or datetime.now(UTC).date()) > self.closes
 
     @property
-    def keys_until(self) -> date | None:
-        """The last day on which a mixer's service has its keys; the plan's hash covers it."""
-        return self.closes and self.closes + timedelta(days=ERASE_AFTER_DAYS)
+    def has_last_day(self) -> bool:
+        """Whether it says when it ends, as every published survey does."""
+        return self.closes is not None
+
+    def until(self, round_number: int) -> date:
+        """The last day, in UTC, on which any party keeps keys or copies of a round: everybody
+        computes it alike, from what the plan's hash covers.
+
+        >>> from datetime import date
+        >>> from krand.testing import small_plan
+        >>> small_plan().survey.changed(closes=date(2026, 12, 24)).until(1)
+        datetime.date(2027, 1, 24)
+        """
+        last = self.schedule.last_day_of(round_number) if self.schedule else self.closes
+        if last is None:
+            raise InvalidInput("closes", "must be given in a survey that is published", None)
+        return last + timedelta(days=KEPT_DAYS)
 
     @property
     def has_conditions(self) -> bool:

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from krand.simulation import simulated_people, simulated_table, unsafe_simulated_tally
 from krand.testing.chain import FakeChain, UnsafeMemoryLedger
-from krand.testing.clock import FileClock
 from krand.testing.collector import FakeCollector
 from krand.testing.surveys import (
     MIXED_SURVEY,
@@ -30,7 +29,6 @@ __all__ = [
     "SMALL_SURVEY",
     "FakeChain",
     "FakeCollector",
-    "FileClock",
     "UnsafeMemoryLedger",
     "simulated_people",
     "simulated_table",

@@ -10,18 +10,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from krand.client.transport import Reply
-from krand.collector.rounds import check_collected
-from krand.mixing.mixer import first_mix, publish
 from krand.survey.canonical import canonical_json
 from krand.survey.plan import Plan
-from krand.survey.plan_check import CrowdTooSmall
+from krand.survey.plan_check import CrowdTooSmall, check_round
+from krand.wire.keys import analyst_key_of
+from krand.wire.mixers import check_mixers
 from krand.wire.plan_signatures import PlanSignature, signature_values
 from krand.wire.submissions import Refused, format_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from krand.mixing.store import MixerStore
     from krand.survey.lanes import Lane
 
 OK, ACCEPTED, REFUSED, NOT_FOUND, GONE, WRONG_LENGTH = 200, 202, 400, 404, 410, 413
@@ -44,12 +43,13 @@ class FakeCollector:
     """
 
     url = "https://collector.test"
-    """What to submit to; nothing is ever sent there."""
+    """What to submit to; nothing is ever sent there. It answers for the plan's parties, too."""
 
     def __init__(
         self, plan: Plan, round_number: int = 1, signatures: Iterable[PlanSignature] = ()
     ) -> None:
         self.plan, self.round = plan, round_number
+        self._homes = [mixer.url or self.url for mixer in plan.mixers] + [self.url]
         self.signatures = tuple(signatures)
         """The mixers' signatures of the plan, which it serves beside it."""
         self.repeated = 0
@@ -58,7 +58,9 @@ class FakeCollector:
         """The rule that each refused submission breaks."""
         self.waited: list[float] = []
         """How long clients would have waited between attempts, in seconds."""
-        check_collected(plan, round_number)
+        analyst_key_of(plan)
+        check_round(plan, round_number)
+        check_mixers(plan)
         self._format = format_of(plan, round_number)
         self._submissions: dict[bytes, bytes] = {}
         self._failures: deque[Reply | OSError] = deque()
@@ -80,8 +82,8 @@ class FakeCollector:
             "/signatures": canonical_json([signature_values(each) for each in self.signatures]),
             "/open": canonical_json({"round": self.round, "open": not self._closed}),
         }
-        home = f"{self.url}/v1/plans/{self.plan.hash}"
-        content = published.get(url.removeprefix(home)) if url.startswith(home) else None
+        home, _, what = url.partition(f"/v1/plans/{self.plan.hash}")
+        content = published.get(what) if home in self._homes else None
         return Reply(NOT_FOUND) if content is None else Reply(OK, content=content)
 
     def post(self, url: str, body: bytes) -> Reply:
@@ -110,37 +112,37 @@ class FakeCollector:
         """Write down that somebody waits; no time passes."""
         self.waited.append(seconds)
 
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """How many messages of each lane came."""
+        return tuple(self.people * lane.messages for lane in self.plan.lanes)
+
     def messages(self) -> list[tuple[Lane, bytes]]:
         """Everybody's sealed messages with their lanes, in random order within each lane."""
         lanes = zip(self.plan.lanes, self._lanes(), strict=True)
         return [(lane, row.tobytes()) for lane, rows in lanes for row in rows]
 
+    def close(self, batch: Path) -> Path:
+        """Take nobody any more, and write what everybody sent, lane after lane.
+
+        Fewer people than the plan needs are refused.
+        """
+        needed = self.plan.smallest_batch
+        if self.people < needed:
+            hint = "let more people submit, or plan the survey for fewer"
+            raise CrowdTooSmall("people", f"must be at least {needed:,}", self.people, hint)
+        self._closed = True
+        batch.write_bytes(b"".join(rows.tobytes() for rows in self._lanes()))
+        return batch
+
     def _lanes(self) -> Iterator[NDArray[np.uint8]]:
-        """The messages of each lane, in an order that is drawn once: they may be released again."""
+        """The messages of each lane, in an order that is theirs: they may be written again."""
         length, whole = self._format.message_length, b"".join(self._submissions.values())
         sent = np.frombuffer(whole, np.uint8).reshape(self.people, self._format.messages, length)
         ends = np.cumsum([lane.messages for lane in self.plan.lanes])
         for rows in np.split(sent, ends[:-1], axis=1):
             flat = rows.reshape(-1, length)
             yield flat[np.argsort([row.tobytes() for row in flat], kind="stable")]
-
-    def release(self, folder: str | Path, mixer: MixerStore) -> Path:
-        """Close the round and write its batch, and the chain beside it; the path of the batch.
-
-        Everybody who came is in it. Fewer people than the plan needs are refused. `mixer` is the
-        collector's store as the first mixer; where mixers add the noise, the batch has its dummies.
-        """
-        self._close()
-        rows = np.concatenate(list(self._lanes()))
-        first_mix(mixer, self.plan, self.round, self.people, rows)
-        return publish(mixer, self.round, Path(folder)).data
-
-    def _close(self) -> None:
-        needed = self.plan.smallest_batch
-        if self.people < needed:
-            hint = "let more people submit, or plan the survey for fewer"
-            raise CrowdTooSmall("people", f"must be at least {needed:,}", self.people, hint)
-        self._closed = True
 
     def _refusal(self, status: int, rule: str) -> Reply:
         self.refused.append(rule)

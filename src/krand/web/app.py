@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import Any, NamedTuple
 
 from starlette.applications import Starlette
@@ -19,10 +19,8 @@ from krand.languages.catalogs import languages_of
 from krand.languages.cldr import ENGLISH, locale_of
 from krand.languages.speaking import marked, speaking
 from krand.web.access import Address
-from krand.web.guard import STATIC as STATIC_PATH
 from krand.web.guard import Gate, Guard
 from krand.web.pages import render, static
-from krand.web.site_page import SitePage, SiteState
 
 STATIC = {"krand.js": "text/javascript", "krand.css": "text/css"}
 ROOMS = ("console", "plans", "report", "wording")
@@ -43,35 +41,18 @@ class Link(NamedTuple):
 LINKS = (Link("surveys", "/", marked("Surveys")),)
 
 
-def shared_with(server: str) -> dict[str, Any]:
-    """What every page shows around its content; `server` is the command that serves it."""
+def shared_with() -> dict[str, Any]:
+    """What every page shows around its content."""
     languages = [Choice(code, locale_of(code).get_display_name() or code) for code in _codes()]
-    return {"version": __version__, "links": LINKS, "server": server, "languages": languages}
-
-
-def make_site_app(
-    address: Address,
-    state: Callable[[], SiteState],
-    own: Mapping[str, str] | None = None,
-    more: Sequence[Route] = (),
-) -> ASGIApp:
-    """The status of a whole site; surveys in `own` have pages there, by the routes in `more`."""
-    shared = shared_with("krand run")
-    return application(address, [*SitePage(state, own or {}, shared).routes(), *more], shared)
-
-
-@asynccontextmanager
-async def _no_life(_: Starlette) -> AsyncIterator[None]:
-    """Nothing begins or ends with the pages."""
-    yield
+    return {"version": __version__, "links": LINKS, "languages": languages}
 
 
 def application(
     address: Address,
     routes: Sequence[Route],
     shared: dict[str, Any],
-    life: Callable[[Starlette], AbstractAsyncContextManager[None]] = _no_life,
-    free: str = STATIC_PATH,
+    life: Callable[[Starlette], AbstractAsyncContextManager[None]],
+    free: str,
 ) -> ASGIApp:
     """Pages with what all of them need: static files, answers to what is not there, gate, guard."""
 
@@ -96,7 +77,7 @@ def application(
     )
     app.router.redirect_slashes = False  # a redirect would repeat the content of the request
     # The guard is outermost, so that every answer has the headers.
-    return Guard(Choosing(Gate(app, address, shared, free)), address)
+    return Guard(Choosing(Gate(app, address, shared, free)))
 
 
 async def _static(request: Request) -> Response:

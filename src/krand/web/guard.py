@@ -17,7 +17,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from krand.errors import KrandError
-from krand.web.access import Address, is_same
+from krand.web.access import Address, is_ours, is_same
 from krand.web.forms import read_form
 from krand.web.pages import render
 
@@ -50,8 +50,8 @@ def document_policy() -> str:
 class Guard:
     """Rejects requests that do not come from our own pages; adds the headers to every answer."""
 
-    def __init__(self, app: ASGIApp, address: Address) -> None:
-        self._app, self._address = app, address
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -70,16 +70,16 @@ class Guard:
 
     def _refusal(self, method: str, headers: Headers) -> ASGIApp | None:
         host = headers.get("host", "")
-        if not self._address.is_ours(host):
-            return _refused(421, "Host: must be the address that krand web printed.")
+        if not is_ours(host):
+            return _refused(421, "Host: must be the address that krand run printed.")
         if method in READING:
             # Other sites may link to our pages, but not embed them.
             foreign = headers.get("sec-fetch-site") in ("cross-site", "same-site")
             if foreign and headers.get("sec-fetch-mode") != "navigate":
-                return _refused(403, "Origin: must be a page of krand web itself.")
+                return _refused(403, "Origin: must be a page of krand run itself.")
             return None
         if not _is_from(host, headers):
-            return _refused(403, "Origin: must be a page of krand web itself.")
+            return _refused(403, "Origin: must be a page of krand run itself.")
         return None
 
 
@@ -106,8 +106,7 @@ class Gate:
         self, app: ASGIApp, address: Address, shared: dict[str, Any], free: str = STATIC
     ) -> None:
         """`free`: addresses that begin so need no token; what hides them is their own secret."""
-        assert address.token
-        self._app, self._address, self._token = app, address, address.token
+        self._app, self._address = app, address
         self._shared, self._free = shared, (STATIC, free)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -115,12 +114,12 @@ class Gate:
             await self._app(scope, receive, send)
             return
         request = Request(scope, receive)
-        known = is_same(request.cookies.get(self._address.cookie, ""), self._token)
+        known = is_same(request.cookies.get(self._address.cookie, ""), self._address.token)
         if known and not ASKING & request.query_params.keys():
             await self._app(scope, receive, send)
             return
         given = await _given(request)
-        entered = known or is_same(given, self._token)
+        entered = known or is_same(given, self._address.token)
         answer = self._entered(request) if entered else self._locked(bool(given))
         await answer(scope, receive, send)
 
@@ -128,11 +127,7 @@ class Gate:
         """The same page, without the token in its address and in the history."""
         response = RedirectResponse(f"/{request.scope['path'].lstrip('/')}", 303)
         response.set_cookie(
-            self._address.cookie,
-            self._token,
-            httponly=True,
-            samesite="strict",
-            secure=self._address.tls,
+            self._address.cookie, self._address.token, httponly=True, samesite="strict"
         )
         return response
 

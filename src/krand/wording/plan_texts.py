@@ -26,10 +26,6 @@ class PlanTexts:
     if_crowd: str
     if_noise: str
     reader_helpers: Plural
-    all_needed: str
-    mixers: str
-    no_mixers: str
-    same_party: str
     however_few: str
     slack_delta: str
     slack_eta: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -163,21 +162,6 @@ def _promise_to_readers(plan: Plan) -> str:
         how_known=PLANS.how_known,
         others=others,
     )
-
-
-def mixers_sentence(plan: Plan) -> str:
-    """Who mixes, the collector first, each party once, and that all are needed; may be empty."""
-    if not plan.survey.trust.chain and not plan.mixers:
-        return ""
-    names = Counter(mixer.name for mixer in plan.mixers)
-    shown = (
-        name if number == 1 else PLANS.same_party.format(name=name, number=number)
-        for name, number in names.items()
-    )
-    said = [PLANS.mixers.format(names=", ".join(shown)) if names else PLANS.no_mixers]
-    if plan.survey.trust.mixers > 1:
-        said.append(PLANS.all_needed.format(number=plan.survey.trust.mixers))
-    return " ".join(said)
 
 
 def division_sentence(plan: Plan) -> str:

@@ -1,16 +1,17 @@
-"""The survey as a form at a collector of its own, and people who fill it in."""
+"""The survey as a form at parties of its own, and people who fill it in."""
 
 from __future__ import annotations
 
-import re
+import asyncio
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import steps
-from chaos import Program
+import krand
+from parties import PATIENCE, Chain
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -24,7 +25,10 @@ contact = "survey@example.org"
 introduction = "A few questions about <b>living</b> here."
 thanks = "We will publish the results in May."
 language = "en"
+closes = 2099-12-31
 """
+HERE = "http://127.0.0.1:"
+"""Where a page and the parties of its plan are, on different ports."""
 DEVICES = "[policy]\nepsilon = 40.0\ndelta = 0.01\nminimum_crowd = 4\n[trust]\nnoise = 'devices'\n"
 MIXERS = '[policy]\nepsilon = 4.0\ndelta = 0.01\n[trust]\nnoise = "mixers"\nmixers = 3\n'
 EVERY_KIND = f"""
@@ -109,35 +113,64 @@ KEYS = (
 
 @dataclass(frozen=True, slots=True)
 class FormSite:
-    """Where the form is, and who holds which key."""
+    """Where the form is, and who has a part in it."""
 
-    url: str
-    study: steps.Study
+    chain: Chain
+    loop: asyncio.AbstractEventLoop
 
-    def results(self) -> Any:
-        """Everybody, released and counted; from now on the round is closed."""
-        return self.study.finished()
+    @property
+    def plan(self) -> krand.Plan:
+        return self.chain.plan
+
+    @property
+    def url(self) -> str:
+        """The link that people get."""
+        return self.plan.page_url
+
+    @property
+    def root(self) -> str:
+        """What the collector serves of the plan, and where submissions go."""
+        return f"{self.plan.mixers[0].url}/v1/plans/{self.plan.hash}/"
+
+    @property
+    def counted(self) -> Path:
+        """What the analyst has counted."""
+        return self.chain.analyst.folder.results(self.plan)
+
+    def results(self) -> krand.Results:
+        """Everybody, mixed and counted; from now on the round is closed."""
+
+        async def counted() -> None:
+            self.chain.close()
+            await self.chain.analyst.told("reported")
+
+        asyncio.run_coroutine_threadsafe(counted(), self.loop).result(PATIENCE)
+        return krand.read_results(self.counted / "results.json")
 
 
 @contextmanager
-def form_site(folder: Path, text: str, options: str = "") -> Iterator[FormSite]:
-    """`krand serve --form`, in a process of its own."""
-    study = steps.published(folder, text)
-    with serving(study, options) as url:
-        yield FormSite(url, study)
+def form_site(folder: Path, text: str) -> Iterator[FormSite]:
+    """All parties of a survey, in a thread of this process, with their listeners beside it."""
+    survey = krand.parse_survey(text)
+    own = survey.trust.analyst_runs
+    chain = Chain.made(folder, krand.make_plan(survey), analyst=own[0] if own else None)
+    loop, serving = asyncio.new_event_loop(), threading.Event()
+    ends = asyncio.Event()
 
+    async def live() -> None:
+        async with chain.running():
+            serving.set()
+            await ends.wait()
 
-@contextmanager
-def serving(study: steps.Study, options: str = "", spool: str = "spool-1") -> Iterator[str]:
-    """The same of a survey that is published; its address."""
-    at = study.at
-    own = [f"--signature={at / f'mixer-{hop}.sig.json'}" for hop in study.hops]
-    words = ["serve", f"--plan={at / 'plan.json'}", f"--spool={at / spool}", "--form", "--json"]
-    with Program(*words, *own, *options.split(), "--port=0", errors=at / "log") as collector:
-        said = collector.wait_until(
-            lambda: re.search(r'"url": "(http://[^/"]*)', collector.said()), "an address"
-        )
-        yield f"{said[1]}/"
+    thread = threading.Thread(target=loop.run_until_complete, args=(live(),))
+    thread.start()
+    try:
+        assert serving.wait(PATIENCE)
+        yield FormSite(chain, loop)
+    finally:
+        loop.call_soon_threadsafe(ends.set)
+        thread.join()
+        loop.close()
 
 
 def unfolded(page: Page, what: str = "What leaves this device") -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -12,13 +10,14 @@ from typing import Any
 
 import pytest
 
+import krand
 from golden import Golden
 from html_pages import text_of
-from krand import read_tally
 from real.browser.forms import (
     DEVICES,
     EVERY_KIND,
     HEAD,
+    HERE,
     MIXERS,
     PEOPLE,
     SHORT,
@@ -61,7 +60,7 @@ def test_results_are_what_browsers_said_they_sent(tmp_path: Path, visit: Begin, 
     expected: Counter[int] = Counter()
     with form_site(tmp_path, HEAD + noise + EVERY_KIND) as form:
         for number in range(4):
-            begun = visit(form.url, (DESKTOP, PHONE)[number % 2])
+            begun = visit(HERE, (DESKTOP, PHONE)[number % 2])
             page = begun.page
             if number == 3:
                 by_keyboard(page, form.url)
@@ -81,22 +80,20 @@ def test_results_are_what_browsers_said_they_sent(tmp_path: Path, visit: Begin, 
             with page.expect_request("**/submissions") as request:
                 sent(page)
             assert request.value.post_data_buffer.hex() == shown
-            root = f"{form.url}v1/plans/{form.study.plan.hash}/"
-            own = {form.url + name for name in FILES}
-            signed = {root + "signatures"} | {f"{form.url}signatures.json"}
-            assert set(begun.requests) - signed == own | {root + "open", root + "submissions"}
-    results = form.results()
+            own = {form.url + name for name in (*FILES, "signatures.json")}
+            assert set(begun.requests) == own | {form.root + "open", form.root + "submissions"}
+        results = form.results()
     tally = results.people, dict(results.rejected)
     assert tally == (4, {})
     if noise == DEVICES:
-        counts = read_tally(form.study.at / "tally-of-results.json").counts
+        counts = krand.read_tally(form.counted / "tally.json").counts
         assert list(counts) == [expected[place] for place in range(len(counts))]
 
 
 def test_every_page_is_for_everybody_and_small(form: FormSite, visit: Begin) -> None:
     """On a phone, from the start over a mistake and a refusal to the thanks; then on a desk."""
     for device in (PHONE, DESKTOP):
-        begun = visit(form.url, device)
+        begun = visit(HERE, device)
         page, check = begun.page, begun.is_for_everybody
         page.goto(form.url)
         page.get_by_role("button", name="Start").wait_for()
@@ -154,7 +151,7 @@ def test_what_is_promised_is_said_before_the_first_question(
     """Who can read the answers, how good a guess can be, and what leaves the device."""
     text = HEAD + PROMISES[name].replace("epsilon = 40.0", "epsilon = 20.0") + SHORT
     with form_site(tmp_path, text) as form:
-        page = visit(form.url).page
+        page = visit(HERE).page
         page.goto(form.url)
         page.get_by_role("button", name="Start").wait_for()
         assert page.is_visible("#guess")
@@ -166,36 +163,33 @@ def test_what_is_promised_is_said_before_the_first_question(
         golden(f"form/promise-{name}", text_of(page.content()))
 
 
-def served(page: Any, address: str, body: bytes) -> None:
-    """Something else stands there."""
-    kind = "text/html" if body.startswith(b"<") else "application/json"
-    page.route(address, lambda route: route.fulfill(body=body, content_type=kind))
+def _file(folder: Path, route: Any) -> Path:
+    """The file that a browser asks for."""
+    return folder / (route.request.url.rpartition("/")[2] or "index.html")
 
 
 def test_a_page_says_whom_it_comes_from(tmp_path: Path, visit: Begin) -> None:
-    """By its own address and those in the plan; where the plan has none, nothing is said."""
+    """By its own address and those in the plan: the same bytes at every party, and elsewhere."""
     with form_site(tmp_path, HEAD + MIXERS + SHORT) as form:
-        own, plan = form.url.rstrip("/"), form.study.plan
-        for addresses, said in (
-            ((None, None, None), None),
-            (("https://one.example", own, None), "This page comes from mixer 2, and"),
-            (("https://one.example", "https://two.example", None), "which is none of them"),
-        ):
-            values = json.loads(plan.bytes)
-            for mixer, url in zip(values["mixers"], addresses, strict=True):
-                mixer |= {"url": url} if url else {}
-            body = json.dumps(values).encode()
-            page = visit(form.url).page
-            html = page.request.get(form.url).text()
-            html = html.replace(plan.hash, hashlib.sha256(body).hexdigest())
-            html = html.replace("<main>", '<meta name="krand-preview" content="yes"><main>')
-            served(page, form.url, html.encode())
-            served(page, "**/plan.json", body)
-            page.goto(form.url)
-            page.get_by_role("button", name="Start").wait_for()
-            told = page.locator("#page-from").all_inner_texts()
-            assert len(told) == (said is not None)
-            assert all(said in text for text in told if said), told
+        pages = [f"{mixer.url}/{form.plan.hash}/" for mixer in form.plan.mixers]
+        assert form.url == pages[1]
+        for number, address in enumerate(pages, 1):
+            page = visit(HERE).page
+            page.goto(address)
+            said = page.locator("#page-from").inner_text()
+            assert said.startswith(f"This page comes from party {number}, and"), said
+        first = page.request.get(pages[0])
+        for address in pages[1:]:
+            assert page.request.get(address).body() == first.body()
+        elsewhere, saved = "http://127.0.0.1:9/town/", tmp_path / "saved"
+        krand.save_form(form.plan, saved, form.chain.signatures)
+        begun = visit(HERE)
+        begun.expected.append("CORS|ERR_FAILED")  # the collector was told no such address
+        page = begun.page
+        page.route(f"{elsewhere}**", lambda route: route.fulfill(path=_file(saved, route)))
+        page.goto(elsewhere)
+        said = page.locator("#page-from").inner_text()
+        assert "127.0.0.1:9, which is none of those who run this survey" in said
 
 
 LANGUAGES = [
@@ -214,7 +208,7 @@ def test_a_survey_is_asked_in_its_language(
     head = HEAD.replace('language = "en"', f'language = "{language}"')
     noise = DEVICES.replace("40.0", "20.0")
     with form_site(tmp_path, head + noise + SHORT) as form:
-        begun = visit(form.url, PHONE)
+        begun = visit(HERE, PHONE)
         page = begun.page
         page.goto(form.url)
         page.locator(".buttons button").first.wait_for()
@@ -271,13 +265,13 @@ def test_changing_the_language_keeps_answers_and_what_is_sent(tmp_path: Path, vi
             ("de-DE", "?lang=EN-us", "Life in our town"),
             ("de-DE", "?lang=%25-%00", "Leben in unserer Stadt"),
         ):
-            begun = visit(form.url, PHONE, locale=locale)
+            begun = visit(HERE, PHONE, locale=locale)
             begun.page.goto(form.url + address)
             begun.page.get_by_role("heading", name=title).wait_for()
             assert begun.page.title() == title
             loaded.append(sorted(url.partition("?")[0] for url in begun.requests))
         assert all(each == loaded[0] for each in loaded), "what is loaded tells the language"
-        page = started(visit(form.url).page, form.url)
+        page = started(visit(HERE).page, form.url)
         page.get_by_role("radio", name="Yes").check()
         page.locator("select").select_option("de")
         assert page.get_by_role("radio", name="Ja", exact=True).is_checked()
@@ -363,7 +357,7 @@ def test_questions_appear_and_vanish_with_the_answers_before(
     """
     noise = DEVICES.replace("40.0", "60.0")
     with form_site(tmp_path, HEAD + noise + STAFF) as form:
-        begun = visit(form.url, device)
+        begun = visit(HERE, device)
         page = begun.page
         page.goto(form.url)
         page.get_by_text("Up to 7 questions").wait_for()

@@ -1,4 +1,4 @@
-"""What operators copy: the proxies' examples and the units run as they are, as another user."""
+"""What operators copy: the proxies' examples and the unit run as they are, as another user."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import json
 import os
 import re
 import shlex
-import shutil
 import signal
 import socket
 import ssl
@@ -24,10 +23,8 @@ from urllib.request import urlopen
 
 import pytest
 
-import steps
 import world
-from chaos import until
-from command_line import done
+from chaos import free_port
 from components import require, require_program
 from proxies import PROXIES
 
@@ -38,34 +35,14 @@ ROOT = Path(__file__).parents[3]
 DEPLOY = ROOT / "deploy"
 GUIDE = ROOT / "docs" / "howto" / "deploy-a-collector.md"
 NOBODY = 65_534
-SIGNERS = ("collector", "university")
-
-
-@pytest.fixture(scope="module")
-def study(tmp_path_factory: pytest.TempPathFactory) -> steps.Study:
-    """A survey with everything: two mixers, and invitations."""
-    text = world.survey_file("trio").read_text(encoding="utf-8")
-    asked = f"invitations = true\n{text.replace('mixers = 3', 'mixers = 2')}"
-    made = steps.published(tmp_path_factory.mktemp("deployed"), asked)
-    line = "invite plan.json --count 40 --url https://form.example/ -o invitations.csv"
-    done(line, at=made.at)
-    return made
 
 
 @pytest.fixture
-def place(study: steps.Study) -> Iterator[Path]:
-    """A folder that another user can reach, with everything that lies in /etc/krand."""
+def place() -> Iterator[Path]:
+    """A folder that another user can reach."""
     with tempfile.TemporaryDirectory() as name:
         here = Path(name)
         here.chmod(0o755)
-        for folder in ("etc", "credentials"):
-            (here / folder).mkdir()
-        shutil.copy(study.at / "plan.json", here / "etc")
-        shutil.copy(study.at / "invitations.json", here / "credentials")
-        for number, signer in enumerate(SIGNERS, 1):
-            signature = here / "etc" / f"{signer}.sig.json"
-            shutil.copy(study.at / f"mixer-{number}.sig.json", signature)
-        given_to_nobody(here / "credentials")
         yield here
 
 
@@ -105,8 +82,7 @@ def unit_of(place: Path, *files: str) -> Unit:
             if equals and name.isalpha():
                 before = found.get(name, "") if name == "Environment" else ""
                 found[name] = f"{before} {value}".strip()
-    places = {"%S": "state", "%d": "credentials", "/etc/krand": "etc", "/srv/krand": "srv"}
-    return Unit(found, {there: str(place / here) for there, here in places.items()})
+    return Unit(found, {"%S": str(place / "state")})
 
 
 def given_to_nobody(folder: Path) -> None:
@@ -123,21 +99,22 @@ def as_nobody() -> list[str]:
     if os.geteuid() != 0:
         return []
     other = [require_program("setpriv"), f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
-    reads = [*other, sys.executable, "-c", "import krand"]
-    if subprocess.run(reads, cwd="/", capture_output=True).returncode == 0:
+    again = "import krand, subprocess, sys; subprocess.run([sys.executable, '-c', ''], check=True)"
+    tried = [*other, sys.executable, "-c", again]
+    if subprocess.run(tried, cwd="/", capture_output=True).returncode == 0:
         return other
     return [*other, "--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search"]
 
 
 @contextmanager
-def started(unit: Unit, command: list[str], place: Path) -> Iterator[subprocess.Popen[str]]:
-    """The unit's command as another user, in an empty environment."""
+def started(unit: Unit, place: Path, event: str) -> Iterator[dict[str, str]]:
+    """The unit's command as another user, in an empty environment, once it says this."""
     known = ("PATH", "PYTHONPATH")
     environment = {name: os.environ[name] for name in known if name in os.environ}
     environment |= {"LANG": "C.UTF-8", **unit.environment()}
     with (place / "log").open("w", encoding="utf-8") as errors:
         process = subprocess.Popen(
-            [*as_nobody(), *command],
+            [*as_nobody(), *unit.command(), "--json"],
             stdout=subprocess.PIPE,
             stderr=errors,
             text=True,
@@ -145,26 +122,36 @@ def started(unit: Unit, command: list[str], place: Path) -> Iterator[subprocess.
             env=environment,
         )
         try:
-            yield process
+            assert process.stdout is not None
+            said: list[str] = []
+            while not said or f'"event": "{event}"' not in said[-1]:
+                said.append(process.stdout.readline())
+                assert said[-1], "".join(said) + (place / "log").read_text(encoding="utf-8")
+            yield json.loads(said[-1])
         finally:
             process.send_signal(signal.SIGTERM)
             process.communicate(timeout=300)
 
 
 @contextmanager
-def collecting(place: Path) -> Iterator[str]:
-    """The collector's unit with its drop-in, on a free port; its address."""
-    unit = unit_of(place, "krand-collector.service", "krand-collector.conf")
-    for name in unit.settings["StateDirectory"].split():
-        given_to_nobody(place / "state" / name)
-    with started(unit, [*unit.command(), "--port", "0", "--json"], place) as process:
-        assert process.stdout is not None
-        said = ""
-        while not said.rstrip().endswith("}"):
-            line = process.stdout.readline()
-            assert line, (place / "log").read_text(encoding="utf-8")
-            said += line
-        yield str(json.loads(said)["url"]).partition("/v1/")[0]
+def collecting(place: Path) -> Iterator[tuple[str, str]]:
+    """The unit with a site of one survey, on a free port: its address, and the plan's hash."""
+    unit, port = unit_of(place, "krand.service"), free_port()
+    site = place / "state" / "krand"
+    site.mkdir(parents=True)
+    (site / "team.toml").write_text(world.survey_file("tiny").read_text("utf-8"), encoding="utf-8")
+    lines = [
+        'name = "The works council"',
+        'address = "https://survey.example.org"',
+        f'listen = "127.0.0.1:{port}"',
+        "behind_proxy = true",
+        f'console = "127.0.0.1:{free_port()}"',
+        'surveys = ["team.toml"]',
+    ]
+    (site / "site.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    given_to_nobody(site)
+    with started(unit, place, "published") as told:
+        yield f"http://127.0.0.1:{port}", told["form"].strip("/").rpartition("/")[2]
 
 
 def answer(url: str, method: str, path: str, body: bytes | None = None) -> tuple[int, bytes]:
@@ -187,31 +174,38 @@ TELLING = dict.fromkeys(("Cookie", "User-Agent", "X-Forwarded-For", "Referer"), 
 
 
 @pytest.mark.parametrize("proxy", PROXIES)
-def test_the_unit_behind_a_proxy_serves_all_that_people_need(
-    study: steps.Study, place: Path, proxy: str
-) -> None:
+def test_the_unit_behind_a_proxy_serves_all_that_people_need(place: Path, proxy: str) -> None:
     """As another user: form, client, plan, signatures, submissions; the guide has the example."""
     example = (DEPLOY / {"nginx": "nginx.conf", "caddy": "Caddyfile"}[proxy]).read_text("utf-8")
     assert example in GUIDE.read_text(encoding="utf-8")
-    with collecting(place) as root, PROXIES[proxy](urlsplit(root).port or 0, place) as url:
-        page = urlopen(f"{root}/").read()
+    with (
+        collecting(place) as (root, plan),
+        PROXIES[proxy](urlsplit(root).port or 0, place) as url,
+    ):
+        page = urlopen(f"{root}/{plan}/").read()
         names = re.findall(r'(?:href|src)="([\w.-]+)" integrity', page.decode())
         assert len(names) >= 2, page[:2000]
         for name in ("", "index.html", "krand.js", "plan.json", "signatures.json", *names):
-            content = urlopen(f"{root}/{name}").read()
-            assert answer(url, "GET", f"/{name}") == (200, content), name
-        way = f"/v1/plans/{study.plan.hash}"
-        assert answer(url, "GET", way)[1] == study.plan.bytes
+            content = urlopen(f"{root}/{plan}/{name}").read()
+            assert answer(url, "GET", f"/{plan}/{name}") == (200, content), name
+        way = f"/v1/plans/{plan}"
+        assert answer(url, "GET", way)[1] == urlopen(f"{root}/{plan}/plan.json").read()
         signatures, told = (answer(url, "GET", f"{way}/{n}")[1] for n in ("signatures", "open"))
-        assert len(json.loads(signatures)) == len(SIGNERS)
+        assert len(json.loads(signatures)) == 1
         assert json.loads(told) == {"open": True, "round": 1}
-        body = uninvited(study)
-        assert answer(url, "POST", f"{way}/submissions", body)[0] == 403, "not invited"
+        length = json.loads((public(place) / plan / "about.json").read_bytes())["length"]
+        body = b"\1\0\1" + bytes(length - 3)
+        assert answer(url, "POST", f"{way}/submissions", body)[0] == 202
         assert answer(url, "POST", f"{way}/submissions", body + b"x")[0] == 413
         assert answer(url, "GET", "/nowhere.js")[0] == 404
     if os.geteuid() == 0:
-        for path in (place / "state" / "krand" / "spool").rglob("*"):
+        for path in (place / "state").rglob("*"):
             assert path.stat().st_uid == NOBODY, path
+
+
+def public(place: Path) -> Path:
+    """What the listener of the unit's site reads."""
+    return place / "state" / "krand" / "krand" / "public"
 
 
 @pytest.mark.parametrize("proxy", PROXIES)
@@ -238,32 +232,18 @@ def test_a_proxy_passes_on_and_logs_nothing_of_a_person(tmp_path: Path, proxy: s
     assert not re.search(rb"kanarienvogel|127\.9\.8\.7", said), said
 
 
-def uninvited(study: steps.Study) -> bytes:
-    """What the device of somebody without an invitation sends: version, round, id, messages."""
-    code = (study.at / "invitations.csv").read_text(encoding="utf-8").partition("#")[2][:22]
-    made = study.client().prepare({}, invitation=code)
-    return bytes([1]) + (1).to_bytes(2) + bytes(16) + b"".join(made.messages)
-
-
-def test_the_mixers_unit_mixes_what_arrives(study: steps.Study, place: Path) -> None:
-    """As another user: a batch of the collector comes in, and leaves it mixed and signed."""
-    collector = study.collector()
-    codes = re.findall(r"#(\S{22})", (study.at / "invitations.csv").read_text(encoding="utf-8"))
-    for person, code in zip(world.people("trio", 4), codes, strict=False):
-        study.client(url=collector.url, transport=collector).submit(person, invitation=code)
-    with study.opened_store(1) as store:
-        batch = collector.release(place / "first", store)
-    unit = unit_of(place, "krand-mixer.service")
-    command = unit.command()
-    anchor = command.index("--anchor")
-    del command[anchor : anchor + 2]  # the store of this test has none
-    shutil.copytree(study.at / "mixer-2", Path(command[command.index("--store") + 1]))
-    incoming, mixed = place / "srv" / "incoming", place / "srv" / "mixed"
-    incoming.mkdir(parents=True)
-    for path in batch.parent.iterdir():
-        shutil.copy(path, incoming)
-    for folder in (place / "state" / "krand-mixer", incoming, mixed):
-        given_to_nobody(folder)
-    with started(unit, command, place):
-        until(lambda: list(mixed.glob("*.chain.json")))
-    assert "error" not in (place / "log").read_text(encoding="utf-8")
+def test_the_mixers_unit_mixes_for_others(place: Path) -> None:
+    """Its folder is made as its comment says; then it is reached at its link."""
+    unit, folder = unit_of(place, "krand.service", "krand-mixer.conf"), place / "state" / "krand"
+    given_to_nobody(folder)
+    words = ["--name", "University", "--url", "https://mix.university.example"]
+    words += ["--listen", f"127.0.0.1:{free_port()}"]
+    command = Unit(
+        {**unit.settings, "ExecStart": f"{unit.settings['ExecStart']} {shlex.join(words)}"},
+        unit.places,
+    )
+    with started(command, place, "serving"):
+        pass
+    with started(unit, place, "serving") as told:
+        said = json.loads(urlopen(f"{told['address']}/v1/identity?nonce={'0' * 64}").read())
+    assert (said["name"], said["url"]) == ("University", "https://mix.university.example")

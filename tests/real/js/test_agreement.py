@@ -46,7 +46,9 @@ def plan_for(chance: Random, text: str) -> krand.Plan:
     """The survey with noise of devices or mixers that nobody has proven, and with known keys."""
     own = krand.Mixer(name="mixer 1", identity=public(identity(1)))
     plan = unsafe_exact_plan(krand.parse_survey(text))
-    plan = plan.with_parties((own,), opening_key(0, 1).public_key())
+    plan = plan.with_parties(
+        (own,), krand.Analyst(key=public(opening_key(0, 1)), identity=public(identity(0)))
+    )
     is_record = plan.survey.linkage is krand.Linkage.RECORD
     if is_record or chance.random() < 0.5:
         common, blocks = chance.choice(FLIPS), plan.layout.blocks
@@ -72,6 +74,7 @@ def plan_for(chance: Random, text: str) -> krand.Plan:
         krand.Mixer(
             name=f"mixer {hop}",
             identity=public(identity(hop)),
+            url=f"https://mixer-{hop}.example",
             keys=(public(opening_key(hop, 1)),) if hop > 1 else (),
         )
         for hop in range(1, mixers + 1)
@@ -189,5 +192,5 @@ def test_mixers_pass_on_what_node_and_python_sent(tmp_path: Path) -> None:
     assert (tally.people, tally.rejected) == (2 * len(PEOPLE), {})
     for place, count in enumerate((2, 2, 4, 0)):
         (lane,) = (lane for lane in plan.lanes if lane.holds(place))
-        most = 2 * plan.law_of(lane).reach * len(chain.stores)
+        most = 2 * plan.law_of(lane).reach * len(chain.parties)
         assert count <= tally.counts[place] <= count + most

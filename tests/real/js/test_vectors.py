@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
-from javascript import asked
 from vectors import CASES, VECTORS, opened
 
 Ask = Callable[[list[dict[str, Any]]], list[Any]]
@@ -87,31 +84,3 @@ def test_the_given_ephemeral_keys_make_the_given_seals(ask: Ask) -> None:
         for name, own in zip(names, layers, strict=True)
     ]
     assert ask(questions) == [{"sealed": own[-1]["sealed"], "left": 0} for own in layers]
-
-
-@pytest.mark.parametrize("package", ["own", "other"])
-def test_javascript_opens_what_the_reference_sealed(package: str) -> None:
-    """With the package that the client uses and with another one, under infos of its own."""
-    keys = {(key["hop"], key["round"]): key["private_key"] for key in VECTORS["keys"]}
-    cases = VECTORS["accepted"][::5]
-    infos = [
-        {"ask": "info", "hash": VECTORS["plan_hash"], "round": case["round"], **part}
-        for case in cases
-        for part in ({"hop": each["hop"], "lane": case["lane"]} for each in case["layers"])
-    ]
-    stated = [layer["info"] for case in cases for layer in case["layers"]]
-    assert asked(infos) == stated
-    questions = [
-        {
-            "ask": "open",
-            "package": package,
-            "keys": [
-                keys[layer["hop"], case["round"] if layer["hop"] else None]
-                for layer in reversed(case["layers"])
-            ],
-            "infos": [layer["info"] for layer in reversed(case["layers"])],
-            "sealed": case["layers"][0]["sealed"],
-        }
-        for case in cases
-    ]
-    assert asked(questions) == [case["plaintext"] for case in cases]

@@ -19,15 +19,11 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from chaos import Program, files_in, free_port, until
-from command_line import done, run
+from chaos import Program, files_in, free_port
+from command_line import run
 from components import require
-from consoles import console_of
 from effort import EFFORT
-from golden import Golden
-from html_pages import text_of
 from mailing import PLAN, Known, Mailbox, folder_with, people, sending, serving
-from world import survey_file
 
 ELSEWHERE = "127.1"
 """This machine by a name that krand takes for another one."""
@@ -184,71 +180,3 @@ def _digests(files: dict[str, bytes]) -> list[str]:
         if "invitations.json" in files
         else []
     )
-
-
-PLACE, PASSWORD = "/surveys/team", "s3cret-passw0rd"
-
-
-def test_the_console_mails_everybody_once(tmp_path: Path, golden: Golden) -> None:
-    """Looking sends nothing; no file has a code or the password; a reminder has no link."""
-    file = tmp_path / "team" / "survey.toml"
-    file.parent.mkdir()
-    text = survey_file("mixer").read_text(encoding="utf-8")
-    head = "invitations = true\ntitle = 'Wie es uns geht'\ncloses = 2126-12-24\n"
-    file.write_text(text.replace('id = "mixer"', f'id = "team"\n{head}'), encoding="utf-8")
-    console = console_of(tmp_path)
-    words = ("run", file, "--no-console", "--json")
-    assert "must have invitations.json" in run(*words).output
-    list_file = file.with_name("survey.krand") / "invitations.json"
-    links = f"--count 0 --url https://form.example/ -o {list_file.with_suffix('.csv')}"
-    done("invite", list_file.with_name("plan.json"), links)
-    with Program(*words, errors=tmp_path / "run.log") as site, serving(Mailbox()) as box:
-        site.wait("serving")
-        form = {
-            "kind": "invitation",
-            "addresses": "\n".join(people(35)),
-            "from": "us@example.org",
-            "smtp": f"smtp://127.0.0.1:{box.port}",
-        }
-
-        def page(path: str, **data: str) -> str:
-            return text_of(console.post(f"{PLACE}/{path}", data=data).text)
-
-        def sent() -> str:
-            page("mail/send", password=PASSWORD)
-            now = f"{PLACE}/mail/now"
-            until(lambda: 'id="sending"' not in console.get(now).text, what="all mails")
-            return text_of(console.get(now).text)
-
-        page("invite", count="2", file="invitations.csv")
-        page("address", address="https://form.example/")
-        looked = page("mail", **form)
-        assert "35 people are to be mailed" in looked
-        assert not box.messages
-        golden("mail/looked", looked.partition("# ")[2], {r"krand \d[\d.]+": "krand <version>."})
-        assert "35 people were mailed" in sent()
-        assert sorted(box.addresses) == people(35)
-        assert Known(list_file, _plan_of(list_file)).admits(*box.codes.values())
-        for again, number in (({}, 35), ({}, 0), ({"again": "yes"}, 35)):
-            assert f"{number} people are to be mailed" in page(
-                "mail", **{**form, "kind": "reminder", **again}
-            )
-            if number:
-                sent()
-        assert len(box.messages) == 3 * 35
-        assert not any(b"form.example" in message for _, message in box.messages[35:])
-        whole = b"".join(files_in(tmp_path).values())
-        codes = {to: code for to, code in _codes(box).items() if to in people(35)}
-        assert not [code for code in (*codes.values(), PASSWORD) if code.encode() in whole]
-        people_file = list_file.with_name("people.csv")
-        assert people_file.stat().st_mode & 0o777 == 0o600, "others can read who is asked"
-
-
-def _codes(box: Mailbox) -> dict[str, str]:
-    return Mailbox(messages=box.messages[:35]).codes
-
-
-def _plan_of(list_file: Path) -> Any:
-    from krand import read_plan
-
-    return read_plan(list_file.with_name("plan.json"))

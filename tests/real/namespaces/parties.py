@@ -1,7 +1,8 @@
 """Organisations on one machine that share nothing: each has its own network, disk and user.
 
-A party is a network namespace and a mount namespace, in which its home and its second disk are file
-systems that nobody else can see, and a user. Parties reach each other by their addresses alone.
+A party is a network namespace and a mount namespace, in which its home is a file system that nobody
+else can see, and a user. Parties reach each other by their names alone: public addresses, port 443,
+and nginx with TLS before each of them, by a certificate that all of them trust.
 """
 
 from __future__ import annotations
@@ -20,10 +21,12 @@ import pytest
 
 from chaos import until
 from components import require_program
+from proxies import nginx_file, running
 
 ROOT = Path(__file__).parents[3]
 FIRST_USER = 70_001
-NETWORK = "10.77.0"
+NETWORK = "11.77.0"
+"""Public addresses, which nobody reaches from here."""
 
 
 @dataclass
@@ -37,9 +40,12 @@ class Party:
     home: Path
     """The same path for all of them, and another file system for each."""
 
+    trusted: Path
+    """The certificate of all parties."""
+
     @property
-    def address(self) -> str:
-        return f"{NETWORK}.{self.number}"
+    def url(self) -> str:
+        return f"https://{self.name}.example"
 
     def words(self, *command: object) -> list[str]:
         """A command as this party's user runs it, in the party's home."""
@@ -53,6 +59,7 @@ class Party:
             "-u",
             "XDG_STATE_HOME",
             f"HOME={self.home}",
+            f"SSL_CERT_FILE={self.trusted}",
             *map(str, command),
         ]
 
@@ -123,6 +130,9 @@ def parties(*names: str) -> Iterator[tuple[Party, ...]]:
         home = Path(stack.enter_context(tempfile.TemporaryDirectory())) / "home"
         home.parent.chmod(0o755)
         home.mkdir()
+        certificate, hosts = _certified(home.parent, names), home.with_name("hosts")
+        lines = (f"{NETWORK}.{number} {name}.example" for number, name in enumerate(names, 1))
+        hosts.write_text("127.0.0.1 localhost\n" + "\n".join(lines) + "\n", encoding="ascii")
         switch = stack.enter_context(_namespaces())
         _in(switch, "ip", "link", "add", "switch", "type", "bridge")
         _in(switch, "ip", "link", "set", "switch", "up")
@@ -131,10 +141,24 @@ def parties(*names: str) -> Iterator[tuple[Party, ...]]:
             own = stack.enter_context(_namespaces())
             _connect(switch, own, number)
             _mount(own, home, number)
+            _in(own, "mount", "--bind", hosts, "/etc/hosts")
             for needed in {Path(sys.base_prefix), Path(sys.prefix), ROOT}:
                 _open_way(own, needed)
-            found.append(Party(name, number, own, home))
+            place = home.with_name(name)
+            place.mkdir()
+            stack.enter_context(proxied(own, place, certificate))
+            found.append(Party(name, number, own, home, certificate))
         yield tuple(found)
+
+
+@contextmanager
+def proxied(own: int, place: Path, certificate: Path) -> Iterator[None]:
+    """nginx as deploy/ shows it, in a party's network."""
+    file = nginx_file(place, "443 ssl", 8080, certificate)
+    entered = ["nsenter", "-t", str(own), "-n", "-m"]
+    words = [require_program("nginx"), "-c", str(file), "-p", str(place), "-e", f"{place}/log"]
+    with running([*entered, *words], place / "nginx.log", lambda: (place / "nginx.pid").exists()):
+        yield
 
 
 @contextmanager
@@ -168,11 +192,20 @@ def _connect(switch: int, own: int, number: int) -> None:
 
 
 def _mount(own: int, home: Path, number: int) -> None:
-    """A home, and a second disk for the anchor."""
+    """A home."""
     user = f"mode=0700,uid={FIRST_USER + number},gid={FIRST_USER + number}"
     _in(own, "mount", "-t", "tmpfs", "-o", user, "tmpfs", home)
-    _in(own, "mkdir", home / "disk2")
-    _in(own, "mount", "-t", "tmpfs", "-o", user, "tmpfs", home / "disk2")
+
+
+def _certified(place: Path, names: Sequence[str]) -> Path:
+    """A certificate of all parties, and its key beside it."""
+    pem = place / "survey.pem"
+    hosts = ",".join(f"DNS:{name}.example" for name in names)
+    made = [require_program("openssl"), "req", "-x509", "-newkey", "rsa:2048", "-nodes"]
+    made += ["-keyout", str(place / "survey.key"), "-out", str(pem), "-subj", "/CN=example"]
+    subprocess.run([*made, "-addext", f"subjectAltName={hosts}"], check=True, capture_output=True)
+    pem.chmod(0o644)
+    return pem
 
 
 def _open_way(own: int, needed: Path) -> None:

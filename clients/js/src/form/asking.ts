@@ -1,7 +1,7 @@
 /** A question becomes a control, its hints, and its answer in words. */
 
-import type { Choice, PickAny, Question, Scale, Survey } from "../index.js";
-import { mostOf, positionsOf, rangeName } from "../questions.js";
+import type { Choice, Leveled, NumberQuestion, PickAny, Question, Scale, Survey } from "../index.js";
+import { answerAt, hasEndsAlone, labelOf, levelOf, levelsOf, mostOf, positionsOf } from "../questions.js";
 import { fill, h } from "./dom.js";
 import { numberField, rangeText, wordFields } from "./fields.js";
 import { checkboxes, radios, type Option } from "./lists.js";
@@ -31,48 +31,25 @@ function canTell(survey: Survey, question: Question): boolean {
 export function controlFor(asked: Asked, survey: Survey): Control {
   const { question, texts } = asked;
   const silence = !question.required && canTell(survey, question);
-  const list = (): Control => radios(asked, optionsOf(question, texts), silence);
   const field = (control: Control): Control => (silence ? orSilence(asked, control) : control);
-  if (question.type !== "pick_any" && isGroup(question)) return list();
-  switch (question.type) {
-    case "choice":
-      return field(oneOfMany({ ...asked, question }));
-    case "pick_any":
-      return isLong(question) ? severalOfMany({ ...asked, question }) : checkboxes({ ...asked, question });
-    case "scale":
-    case "number":
-      return field(numberField({ ...asked, question }));
-    case "words":
-      return field(wordFields({ ...asked, question }));
-    default:
-      return list();
-  }
+  if (question.type === "pick_any") return isLong(question) ? severalOfMany({ ...asked, question }) : checkboxes({ ...asked, question });
+  if (question.type === "words") return field(wordFields({ ...asked, question }));
+  if (isGroup(question)) return radios(asked, optionsOf(question, texts), silence);
+  if (question.type === "choice") return field(oneOfMany({ ...asked, question }));
+  return field(numberField({ ...asked, question: question as NumberQuestion | Scale }));
 }
 
 /** The answers of a question of which one is chosen. */
-export function optionsOf(question: Question, texts: Texts): Option[] {
-  const each = (option: (place: number) => Option): Option[] =>
-    Array.from({ length: positionsOf(question) }, (_, place) => option(place));
-  switch (question.type) {
-    case "yes_no":
-      return [{ label: texts.yes, answer: true }, { label: texts.no, answer: false }];
-    case "scale":
-      return each((place) => ({
-        label: scaleLabel(question, question.lowest + place),
-        answer: question.lowest + place,
-        short: hasEndsAlone(question) ? String(question.lowest + place) : undefined,
-      }));
-    case "number":
-      return each((place) => ({
-        label: rangeName(question, place, texts, (value) => plain(value, texts.signs)),
-        answer: rangeName(question, place),
-      }));
-    case "choice":
-      return question.choices.map((choice) => ({ label: choice, answer: choice }));
-    default:
-      return [];
-  }
+export function optionsOf(question: Leveled, texts: Texts): Option[] {
+  return Array.from({ length: levelsOf(question) }, (_, level) => ({
+    label: labelIn(question, level, texts),
+    answer: answerAt(question, level),
+    short: question.type === "scale" && hasEndsAlone(question) ? String(question.lowest + level) : undefined,
+  }));
 }
+
+const labelIn = (question: Leveled, level: number, texts: Texts): string =>
+  labelOf(question, level, texts, (value) => plain(value, texts.signs));
 
 /** The unit of ranges that are chosen stands above them, because it fits badly into their names. */
 export const unitAbove = (question: Question): string =>
@@ -94,18 +71,6 @@ function orSilence(asked: Asked, control: Control): Control {
     element: h("div", {}, control.element, label),
     read: () => (input.checked ? { answer: null } : control.read()),
   };
-}
-
-/** Whether its ends are named, and nothing in between. */
-const hasEndsAlone = ({ labels = [], lowest, highest }: Scale): boolean => labels.length === 2 && highest - lowest > 1;
-
-/** 1, or "5: very good". */
-function scaleLabel(question: Scale, value: number): string {
-  const { labels = [], lowest, highest } = question;
-  const label = hasEndsAlone(question)
-    ? value === lowest ? labels[0] : value === highest ? labels[1] : undefined
-    : labels[value - lowest];
-  return label === undefined ? String(value) : `${value}: ${label}`;
 }
 
 /** What a person should know before answering. */
@@ -131,14 +96,9 @@ export function hints(survey: Survey, question: Question, texts: Texts): string[
 export function answerText(question: Question, answer: Answer | null | undefined, texts: Texts): string {
   if (answer === undefined) return texts.unanswered;
   if (answer === null) return texts.preferNot;
-  if (typeof answer === "boolean") return answer ? texts.yes : texts.no;
-  if (question.type === "number" && typeof answer === "string") {
-    const chosen = optionsOf(question, texts).find((option) => option.answer === answer);
-    return `${chosen?.label ?? answer}${unitAbove(question)}`;
-  }
-  if (typeof answer === "string") return answer;
-  if (typeof answer !== "number") return answer.join(", ");
-  if (question.type === "scale") return scaleLabel(question, answer);
-  const text = plain(answer, texts.signs);
-  return question.type === "number" && question.unit ? `${text} ${question.unit}` : text;
+  if (typeof answer === "object") return answer.join(", ");
+  if (question.type === "words" || question.type === "pick_any") return String(answer);
+  if (question.type !== "number" || typeof answer === "string") return labelIn(question, levelOf(question, answer), texts) + unitAbove(question);
+  const text = plain(Number(answer), texts.signs);
+  return question.unit ? `${text} ${question.unit}` : text;
 }

@@ -9,7 +9,7 @@ import {
   type Question,
   type Survey,
 } from "../index.js";
-import { askedQuestions, checkAnswer } from "../encoding.js";
+import { askedQuestions, checkAnswer } from "../positions.js";
 import { fill, h, put } from "./dom.js";
 import type { Draft } from "./draft.js";
 import {

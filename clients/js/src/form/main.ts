@@ -20,7 +20,8 @@ const place = document.querySelector("main")!;
 const hash = meta("plan");
 /** A page that shows an organiser what people will see: its plan has keys that nobody has, and nothing is sent. */
 const preview = meta("preview") !== "";
-const collector = (meta("collector") || location.origin).replace(/\/$/, "");
+/** The address of whoever serves this page, which stands below it under the plan's hash. */
+const home = (location.origin + location.pathname.replace(/[^/]*$/, "")).replace(`/${hash}/`, "/").replace(/\/$/, "");
 
 let texts: Texts = english;
 let asked: Survey | undefined;
@@ -43,7 +44,7 @@ async function file(name: string, integrity = ""): Promise<ArrayBuffer> {
   throw new Offline(name);
 }
 
-async function statusNow(): Promise<Status | null> {
+async function statusNow(collector: string): Promise<Status | null> {
   try {
     const answer = await fetch(addressOf(collector, hash, "open"), { ...PLAIN, cache: "no-store" });
     return answer.ok ? ((await answer.json()) as Status) : null;
@@ -95,9 +96,10 @@ async function main(): Promise<void> {
     const signatures = !preview
       ? (JSON.parse(new TextDecoder().decode(await file("signatures.json"))) as PlanSignature[])
       : [];
+    const collector = plan.mixers[0]!.url || home;
     const client = new Client(plan, { url: collector, signatures });
     if (!preview) await client.ready();
-    const status = preview ? Promise.resolve(null) : statusNow();
+    const status = preview ? Promise.resolve(null) : statusNow(collector);
     const several = survey.rounds > 1 ? await status : null;
     if (survey.rounds > 1 && !several && !preview) return problem("offline");
     if (several?.open) checkOpen(survey, several.round, Date.now());
@@ -105,7 +107,7 @@ async function main(): Promise<void> {
       client,
       draft: new Draft(location.pathname, preview ? "preview" : hash),
       preview,
-      context: { plan: plan.worded(asked), texts, collector },
+      context: { plan: plan.worded(asked), texts, collector, home: preview ? "" : home },
       speak: (tag) => {
         sessionStorage.setItem(CHOSEN, tag);
         speak(tag);

@@ -1,6 +1,6 @@
 /** The form's pages; `Form` decides which of them is shown. */
 
-import type { Plan, Question, Survey } from "../index.js";
+import type { Leveled, Plan, Question, Survey } from "../index.js";
 import { lastDay } from "../schedule.js";
 import { answerText, controlFor, hints, isGroup, optionsOf, unitAbove } from "./asking.js";
 import { fill, h, newId, put } from "./dom.js";
@@ -41,6 +41,8 @@ export interface Context {
   plan: Plan;
   texts: Texts;
   collector: string;
+  /** The address of whoever serves the page; empty in a preview. */
+  home: string;
 }
 
 interface StartOptions {
@@ -64,10 +66,9 @@ function factsOf(survey: Survey, texts: Texts, untilWhen = true): HTMLElement | 
 }
 
 /** Whom this page comes from, by its own address, where the plan says where its parties are. */
-function pageFrom({ plan, texts }: Context): HTMLElement | null {
-  const known = plan.mixers.filter(({ url }) => url && URL.canParse(url));
-  if (!known.length) return null;
-  const own = known.find(({ url }) => new URL(url!).origin === location.origin);
+function pageFrom({ plan, texts, home }: Context): HTMLElement | null {
+  if (!home || !plan.mixers[0]!.url) return null;
+  const own = plan.mixers.find(({ url }) => new URL(url).origin === location.origin);
   const said = own ? fill(texts.pageFrom, { name: own.name }) : fill(texts.pageFromNobody, { host: location.host });
   return h("p", { id: "page-from" }, said);
 }
@@ -210,7 +211,7 @@ export function questionPage({ plan, texts }: Context, page: readonly Question[]
 
 /** The rows of a matrix; whoever need not answer may also say so in a row. */
 function tableOf(rows: readonly Question[], answers: Answers, texts: Texts, changed: Click): PageControl {
-  const options = optionsOf(rows[0]!, texts);
+  const options = optionsOf(rows[0] as Leveled, texts);
   const silence = rows[0]!.required ? [] : [{ label: texts.preferNot, answer: null }];
   return matrixOf(rows, [...options, ...silence], answers, changed);
 }

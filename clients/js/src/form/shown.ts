@@ -1,7 +1,7 @@
 /** "What leaves this device": the submission itself, and which parts of it are noise. */
 
-import { meaningOf } from "../meaning.js";
 import type { Plan, Preview } from "../index.js";
+import { meaningOf } from "../positions.js";
 import { toHex } from "../bytes.js";
 import { fill, fillWith, h } from "./dom.js";
 import { plain, whole } from "./numbers.js";

@@ -31,23 +31,25 @@ PASSWORD = "KRAND_MAIL_PASSWORD"
 NO_CODE = "x" * 22
 """What stands for a code where nothing is sent."""
 NEEDED = {
-    "--count": ("--url", "--output"),
-    "--mail": ("--url", "--smtp", "--from"),
+    "--count": ("--output",),
+    "--mail": ("--smtp", "--from"),
     "--remind": ("--smtp", "--from", "--output"),
 }
 ALLOWED = {
-    "--count": ("--local",),
-    "--mail": ("--local", "--template", "--dry-run"),
+    "--count": ("--url", "--local"),
+    "--mail": ("--url", "--local", "--template", "--dry-run"),
     "--remind": ("--template", "--dry-run"),
 }
 
 
 @click.command(short_help="Make one-time links to a survey, and send them.")
-@click.argument("plan_file", type=FILE)
+@click.argument("of", metavar="FILE", type=click.Path(path_type=Path))
 @click.option("--count", type=Count(0), help="Write this many links into a file.")
 @click.option("--mail", type=FILE, help="Mail a link to each address of this CSV file.")
 @click.option("--remind", type=FILE, help="Mail each address of this CSV file, without a link.")
-@click.option("--url", default="", help="The address of the form, such as https://form.example/.")
+@click.option(
+    "--url", default="", help="The address of the form, if it is not where the plan says."
+)
 @click.option(
     "--local", is_flag=True, help="Allow an address on this machine or in a private network."
 )
@@ -72,7 +74,7 @@ ALLOWED = {
 @output_options
 def invite(
     out: Output,
-    plan_file: Path,
+    of: Path,
     count: int | None,
     mail: Path | None,
     remind: Path | None,
@@ -86,15 +88,18 @@ def invite(
 ) -> int:
     """Make one link for each person: one code, one submission in each round.
 
-    The survey must have invitations = true. Links are secret: whoever has one can answer in the
-    place of its owner. Their digests, which do not reveal them, are added to invitations.json
-    beside the plan, where krand run reads them. Earlier links stay valid.
+    FILE is the survey, the site file or the folder that krand run has published, or a plan file.
+
+    The survey must have invitations = true. Links lead to the page of the plan's second mixer where
+    there is one, otherwise to the collector's; --url is for a page elsewhere. They are secret:
+    whoever has one can answer in the place of its owner. Their digests, which do not reveal them,
+    are written where krand run reads them. Earlier links stay valid.
 
     With --mail krand draws codes and mails them, and no file tells who got which, not even if it
     is killed. Run the same command again to go on: nobody is mailed twice, and an address whose
-    message may or may not have left is reported. invitations.sent beside the plan lists who was
-    mailed. The mail server does see which address gets which link, and may keep it; so may the
-    mailbox of the sender. Use a server whose operators have nothing to do with the collector.
+    message may or may not have left is reported. A list beside the digests says who was mailed.
+    The mail server does see which address gets which link, and may keep it; so may the mailbox of
+    the sender. Use a server whose operators have nothing to do with the collector.
 
     Its password is asked for, or read from the variable KRAND_MAIL_PASSWORD.
 
@@ -102,11 +107,12 @@ def invite(
 
     \b
     Examples:
-      krand invite plan.json --count 800 --url https://form.example/ -o links.csv
-      krand invite plan.json --count 60 --url https://form.example/ -o sheet.html
-      krand invite plan.json --mail people.csv --url https://form.example/ \\
+      krand invite survey.toml --count 800 -o links.csv
+      krand invite survey.toml --count 60 -o sheet.html
+      krand invite survey.toml --count 60 --url https://form.example/ -o sheet.html
+      krand invite survey.toml --mail people.csv \\
         --smtp smtps://survey@mail.example.org --from survey@example.org
-      krand invite plan.json --remind people.csv -o reminder.sent \\
+      krand invite survey.toml --remind people.csv -o reminder.sent \\
         --smtp smtps://survey@mail.example.org --from survey@example.org
     """
     from krand.inviting.links import check_url
@@ -126,11 +132,13 @@ def invite(
         "--dry-run": dry_run,
     }
     _check_options({option for option, value in given.items() if value})
+    plan_file = _plan_file(of)
     plan = read_plan(plan_file)
     if not plan.survey.invitations:
         hint = "write invitations = true above the first table, and make the plan again"
         raise InvalidInput("plan", "must be of a survey with invitations = true", plan.hash, hint)
-    if url:
+    if remind is None:
+        url = url or plan.page_url
         check_url(url, local=local)
     if count is not None and output is not None:
         return _write(plan, plan_file, count, url, output, out)
@@ -138,6 +146,23 @@ def invite(
     assert listed is not None
     server = mail_server(smtp, sender)
     return _send(plan, plan_file, listed, url, output, server, template, dry_run, out)
+
+
+def _plan_file(of: Path) -> Path:
+    """The plan that a survey's, a site's or any party's folder publishes; a plan file is itself."""
+    from krand.site.running import ENDING
+    from krand.site.site_file import read_site
+
+    if of.suffix == ".json":
+        return of
+    own = of if of.is_dir() else of.with_suffix(ENDING)
+    folder = own if own.is_dir() or not of.exists() else read_site(of).folder
+    found = sorted(folder.glob("public/*/plan.json"))
+    if len(found) != 1:
+        rule = f"must have published one survey, not {len(found):,}"
+        hint = "krand run publishes it" if not found else f"name one: {found[0]}"
+        raise InvalidInput("file", rule, str(of), hint)
+    return found[0]
 
 
 def _check_options(given: set[str]) -> None:

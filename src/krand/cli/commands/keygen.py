@@ -1,4 +1,4 @@
-"""`krand keygen`: create a key pair."""
+"""`krand keygen`: an analyst elsewhere, whom an organiser names."""
 
 from __future__ import annotations
 
@@ -6,59 +6,31 @@ from pathlib import Path
 
 import click
 
-from krand.cli.options import (
-    output_option,
-    output_options,
-    passphrase_from,
-    passphrase_options,
-)
+from krand.cli.options import FOLDER, output_options
 from krand.terminal.output import Output
 
 
-@click.command(short_help="Create the key pair that responses are sealed for.")
-@output_option("File for the private key, which stays with the analyst.")
-@passphrase_options
-@click.option("--force", is_flag=True, help="Replace existing files; the old keys are lost.")
+@click.command(short_help="Make an analyst's key, and the line that names it.")
+@click.argument("folder", type=FOLDER, default="krand")
 @output_options
-def keygen(
-    out: Output,
-    output: Path,
-    passphrase_env: str | None,
-    passphrase: bool,
-    force: bool,
-) -> None:
-    """Create the key pair that messages are sealed for.
+def keygen(out: Output, folder: Path) -> None:
+    """Make the key that answers are sealed for, where the organiser shall not have it.
 
-    Devices get the public key, which is written beside the private one: key.pub.pem. Anybody who
-    has the private key can open the messages, so only its owner can read the file, and an existing
-    file is never replaced without --force. A passphrase protects the file if it is copied; choose a
-    long one.
+    The key and an identity are kept in FOLDER, by default krand, as krand run uses them. What is
+    printed is public: give it to the organiser, who names it with krand pair --analyst. Then list
+    the survey's link in a site file with roles = ["analyst"]: krand run fetches what people
+    answered, counts it and reports. Keep a copy of keys/analyst.pem elsewhere: without it there
+    are no results. Who has it already keeps it: the same line is printed again.
 
     \b
     Examples:
-      krand keygen -o key.pem
-      krand keygen -o key.pem --passphrase-env KRAND_PASSPHRASE --json
+      krand keygen
+      krand keygen institute
     """
-    from krand.wire.keys import (
-        fingerprint,
-        generate_private_key,
-        write_key_pair,
-    )
+    from krand.partners.identity import analyst_line
+    from krand.partners.organising import ensure_analyst
+    from krand.site.folder import Folder
 
-    secret = passphrase_from(passphrase_env, passphrase, confirm=True)
-    public = output.parent / f"{output.stem}.pub{output.suffix}"
-    key = generate_private_key()
-    write_key_pair(key, output, public, secret, overwrite=force)
-    name = fingerprint(key.public_key())
-    lock = "not encrypted" if secret is None else "encrypted"
-    out.tell(
-        {
-            "private_key": str(output),
-            "public_key": str(public),
-            "fingerprint": name,
-            "encrypted": secret is not None,
-        },
-        f"private key: {output} ({lock}; keep it safe and secret)",
-        f"public key:  {public}",
-        f"fingerprint: {name}",
-    )
+    place = Folder(folder)
+    line = analyst_line(ensure_analyst(place))
+    out.tell({"analyst": line, "key": str(place.analyst_key)}, line)

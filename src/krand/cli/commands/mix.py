@@ -1,390 +1,223 @@
-"""`krand mix`: what the operator of a mixer does."""
+"""`krand mix`: mix for partners, and decide whose surveys."""
 
 from __future__ import annotations
 
 import json
-from contextlib import contextmanager
+import os
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from krand.cli.exit_codes import until_stopped
-from krand.cli.mixer_service import NO_ANCHOR, accept, serve
-from krand.cli.numbers import Count, Real
-from krand.cli.options import (
-    FILE,
-    FOLDER,
-    folder_option,
-    output_option,
-    output_options,
-)
+from krand.cli.options import FOLDER, output_options
 from krand.errors import InvalidInput
-from krand.showing import some
 from krand.terminal.output import Output
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from krand.site.site_file import Site
 
-    from krand.batches.chain import Link
-    from krand.mixing.mixer import MixedFiles
-    from krand.mixing.store import MixerStore
-    from krand.mixing.watching import Event
-    from krand.survey.plan import Plan
-
-store_option = click.option(
-    "--store", type=FOLDER, required=True, help="The mixer's private folder, with its keys."
-)
-anchor_option = click.option(
-    "--anchor",
-    type=FILE,
-    help="A file on another disk, replaced with every run: an older copy of the store is useless.",
-)
-plan_argument = click.argument("plan_file", type=FILE)
-signed_plan_option = click.option(
-    "--plan", "plan_file", type=FILE, required=True, help="The plan that was signed."
-)
-workers_option = click.option(
-    "--workers", type=Count(1), help="Processes; by default one for each core."
-)
-most_refused_option = click.option(
-    "--most-refused",
-    type=Real(),
-    default=0.1,
-    show_default=True,
-    help="Write nothing if a larger part of the messages cannot be opened.",
-)
+SITE = "site.toml"
+LISTEN = "127.0.0.1:8080"
+HINT = 'krand mix --name "Our organisation" --url https://mix.example.org'
 
 
-@click.group(short_help="Run a mixer: keys, plans, batches.")
+class _FolderFirst(click.Group):
+    """A group whose first argument may be a folder."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if args and not args[0].startswith("-") and args[0] not in self.commands:
+            args = ["--folder", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group(
+    cls=_FolderFirst,
+    invoke_without_command=True,
+    short_help="Mix for partners.",
+    subcommand_metavar="[FOLDER] [accept NUMBER | refuse NUMBER]",
+)
+@click.option(
+    "--folder", type=FOLDER, default="mixer", show_default=True, help="Made by the first run."
+)
+@click.option("--name", help="What the mixer is called in plans; needed by the first run.")
+@click.option(
+    "--url", metavar="URL", help="Where partners reach it: https://mix.example.org; needed as well."
+)
+@click.option("--listen", metavar="HOST:PORT", help=f"Where your proxy reaches it; {LISTEN}.")
+@click.option("--local", is_flag=True, help="Everything is on this machine, to try things.")
+@click.option("--status", is_flag=True, help="Show all requests and plans, and change nothing.")
 @output_options
 @click.pass_context
-def mix(context: click.Context, out: Output) -> None:
-    """Run a mixer, which opens its layer of a batch, adds dummies, shuffles and signs.
+def mix(ctx: click.Context, /, out: Output, folder: Path, status: bool, **options: Any) -> None:
+    """Mix surveys of organisations that ask for it, as long as this runs.
 
-    A person's answers stay hidden as long as one mixer of the chain is honest. The collector is the
-    first mixer; each of the others should be run by somebody else.
+    It prints a link. Give it to organisers in a way that both of you trust; they run krand pair.
+    Each request waits until you accept it: the program says who asks, what is promised, and what
+    to type. Before it signs a plan it computes the plan's promise itself. It opens one layer of
+    encryption, adds noise and shuffles; it sees no answer and nobody's address.
+
+    The first run writes FOLDER/site.toml, in which you can list organisations that you accept
+    without being asked, and limits. No backup may hold FOLDER/keys. TLS is a proxy's: see deploy/.
 
     \b
     Examples:
-      krand mix keygen --store mixer --anchor /mnt/b/anchor --name uni --rounds 4 -o uni.json
-      krand mix check plan.json --store mixer
-      krand mix sign plan.json --store mixer -o university.sig.json
-      krand mix run round-1-1.batch --plan plan.json --store mixer -o mixed
-      krand mix watch incoming --to mixed --plan plan.json --store mixer
-      krand mix close --round 1 --store mixer
-      krand mix serve --name university --anchor /mnt/b/anchors
+      krand mix --name "University" --url https://mix.university.example
+      krand mix accept 3
+      krand mix refuse 3 --reason "we do not know you"
+      krand mix --status
+    """
+    ctx.obj = folder
+    if ctx.invoked_subcommand is not None:
+        out.pass_on(ctx)
+    elif status:
+        _show(folder, out)
+    else:
+        _run(_site(folder, **options), folder, out)
+
+
+@mix.command(short_help="Accept a request, or list those that wait.")
+@click.argument("number", type=int, required=False)
+@output_options
+@click.pass_obj
+def accept(folder: Path, out: Output, number: int | None) -> None:
+    """Accept the request with this number; without one, list those that wait.
+
+    Anybody can call themselves anything: what counts is the link. Compare it with the one that the
+    organiser gave you before you accept.
+
+    \b
+    Examples:
+      krand mix accept
       krand mix accept 3
     """
-    out.pass_on(context)
+    from krand.wording.requests import request_lines
 
-
-mix.add_command(serve)
-mix.add_command(accept)
-
-
-@mix.command(short_help="Create a mixer's keys and its public description.")
-@store_option
-@anchor_option
-@click.option(
-    "--no-anchor", is_flag=True, help="Do without one; the store must then never be restored."
-)
-@click.option("--name", required=True, help="What the mixer is called in plans.")
-@click.option(
-    "--rounds",
-    type=Count(),
-    required=True,
-    help="Rounds of the survey: one key for each; 0 for the collector, which opens nothing.",
-)
-@output_option("File for the public description, which goes into the plan.")
-@output_options
-def keygen(
-    out: Output,
-    store: Path,
-    anchor: Path | None,
-    no_anchor: bool,
-    name: str,
-    rounds: int,
-    output: Path,
-) -> None:
-    """Create a mixer's store and its public description.
-
-    A store that is restored from a backup would draw noise for the same batch a second time. The
-    anchor prevents that: the store cannot be opened without the anchor of its last run.
-
-    Each round has a key of its own, which is erased with the last batch that the plan allows, or by
-    krand mix close. A plan lists the keys of all rounds, and a survey has at most 10,000 rounds. A
-    key takes 66 bytes there for each mixer and round.
-
-    \b
-    Example:
-      krand mix keygen --store mixer --anchor /mnt/b/anchor --name uni --rounds 4 -o uni.json
-    """
-    from krand.files import Exists, complete_file
-    from krand.mixing.keys import descriptor_bytes, generate_mixer_keys
-    from krand.mixing.store import create_store
-
-    if no_anchor == (anchor is not None):
-        rule = "must be given, or --no-anchor, and not both"
-        hint = "name a file on another disk with --anchor"
-        raise InvalidInput("anchor", rule, None if anchor is None else str(anchor), hint)
-    if output.exists():
-        raise Exists("output", "must not exist yet", str(output), "name another file")
-    described = create_store(store, name, generate_mixer_keys(rounds), anchor)
-    with complete_file("output", output, replace=False) as stream:
-        stream.write(descriptor_bytes(described))
-    if no_anchor:
-        out.warn(NO_ANCHOR)
-    out.tell(
-        {"store": str(store), "description": str(output), "identity": described.identity},
-        f"store:       {store} (keep it secret, and make no copies)",
-        f"description: {output} (for the plan)",
-        f"identity:    {described.identity}",
-    )
-
-
-@mix.command(short_help="Check a plan before it is signed.")
-@plan_argument
-@store_option
-@anchor_option
-@output_options
-def check(out: Output, plan_file: Path, store: Path, anchor: Path | None) -> None:
-    """Check that a plan names this mixer's keys and promises no more than its dummies give.
-
-    \b
-    Example:
-      krand mix check plan.json --store mixer
-    """
-    from krand.mixing.mixer import check_plan
-    from krand.survey.plan_file import read_plan
-    from krand.wording.parties import also_runs
-
-    plan = read_plan(plan_file)
-    with _opened(store, anchor) as opened, out.progress("checking the plan's promise"):
-        hop = check_plan(opened, plan)
-    line = f"This is mixer {hop} of {plan.survey.trust.mixers}. The plan keeps its promise."
-    out.tell({"plan": plan.hash, "hop": hop}, f"{line} {also_runs(plan)}".strip())
-
-
-@mix.command(short_help="Check a plan and sign it.")
-@plan_argument
-@store_option
-@anchor_option
-@output_option("File for the signature, for everybody who takes part.", made_again=True)
-@output_options
-def sign(
-    out: Output,
-    plan_file: Path,
-    store: Path,
-    anchor: Path | None,
-    output: Path,
-) -> None:
-    """Check a plan as krand mix check does, and sign it. A store signs only one plan.
-
-    \b
-    Example:
-      krand mix sign plan.json --store mixer -o university.sig.json
-    """
-    from krand.files import write_atomically
-    from krand.mixing.mixer import sign_checked_plan
-    from krand.survey.plan_file import read_plan
-    from krand.wire.plan_signatures import signature_bytes
-
-    plan = read_plan(plan_file)
-    with _opened(store, anchor) as opened, out.progress("checking the plan's promise"):
-        signature = sign_checked_plan(opened, plan)
-    write_atomically("output", output, signature_bytes(signature))
-    out.tell({"plan": plan.hash, "signature": str(output)}, f"Written: {output}")
-
-
-@mix.command(short_help="Mix a batch of the mixer before.")
-@click.argument("batch", type=FILE)
-@signed_plan_option
-@store_option
-@anchor_option
-@folder_option("The folder for the mixed batch and its chain.")
-@workers_option
-@most_refused_option
-@output_options
-def run(
-    out: Output,
-    batch: Path,
-    plan_file: Path,
-    store: Path,
-    anchor: Path | None,
-    output: Path,
-    workers: int | None,
-    most_refused: float,
-) -> None:
-    """Verify a batch and its chain, open this mixer's layer, add dummies, shuffle, sign.
-
-    The chain of NAME.batch is NAME.chain.json beside it. If interrupted, run the same command
-    again: nothing leaves twice with other noise.
-
-    \b
-    Example:
-      krand mix run round-1-1.batch --plan plan.json --store mixer -o mixed
-    """
-    from krand.batches.batch import chain_beside
-    from krand.files import check_readable
-    from krand.mixing.mixer import MixOptions, mix_batch
-    from krand.survey.plan_file import read_plan
-
-    plan = read_plan(plan_file)
-    check_readable("batch", batch)
-    counting = _counting(out, plan, chain_beside(batch))
-    with _opened(store, anchor) as opened, counting as progress:
-        options = MixOptions(workers=workers, most_refused=most_refused, progress=progress)
-        done = mix_batch(opened, plan, batch, output, options)
-    out.tell(
-        _values(done),
-        _counts(done.link),
-        f"Written: {done.data}",
-        f"Written: {done.chain}",
-    )
-
-
-@mix.command(short_help="Mix every batch that appears in a folder.")
-@click.argument("folder", type=FOLDER)
-@click.option("--to", type=FOLDER, required=True, help="The folder for mixed batches.")
-@signed_plan_option
-@store_option
-@anchor_option
-@click.option(
-    "--every",
-    type=Real(),
-    default=5.0,
-    show_default=True,
-    help="Seconds between two looks into the folder.",
-)
-@click.option("--once", is_flag=True, help="Look once, mix what is there, and end; for cron.")
-@workers_option
-@most_refused_option
-@output_options
-def watch(
-    out: Output,
-    folder: Path,
-    to: Path,
-    plan_file: Path,
-    store: Path,
-    anchor: Path | None,
-    every: float,
-    once: bool,
-    workers: int | None,
-    most_refused: float,
-) -> None:
-    """Mix every batch that appears in FOLDER, as krand mix run does, until told to stop.
-
-    A batch is taken when NAME.batch and NAME.chain.json are there and no longer change. A batch
-    that has left is not mixed again. One that cannot be mixed is named once and stays where it
-    is. A full disk is named, and tried again after a minute. The store is free between two batches,
-    for krand mix close.
-
-    Ctrl-C or SIGTERM stops the service. It may be killed at any time: nothing leaves twice with
-    other noise. With --json each event is a line with one JSON object. With --once the exit code
-    says whether a batch could not be mixed.
-
-    \b
-    Example:
-      krand mix watch incoming --to mixed --plan plan.json --store mixer
-    """
-    from krand.mixing.mixer import MixOptions
-    from krand.mixing.store import MixerStore
-    from krand.mixing.watching import Watch, WatchOptions
-    from krand.survey.plan_file import read_plan
-
-    if not every > 0:
-        raise InvalidInput("every", "must be a number of seconds above 0", every)
-    mixing = MixOptions(workers=workers, most_refused=most_refused)
-    watched = Watch(
-        lambda: MixerStore(store, anchor),
-        read_plan(plan_file),
-        folder,
-        to,
-        lambda event: _log(out, event),
-        WatchOptions(mixing=mixing, every=every),
-    )
-    with until_stopped(watched.stop):
-        if not once:
-            watched.run()
-            return
-        failures = [event.error for event in watched.look(settled=True) if event.error]
-    if failures:
-        raise click.exceptions.Exit(failures[0].exit_code)
-
-
-@mix.command(short_help="Erase the key of a round.")
-@click.option("--round", "round_number", type=int, required=True, help="Number of the round.")
-@store_option
-@anchor_option
-@output_options
-def close(out: Output, round_number: int, store: Path, anchor: Path | None) -> None:
-    """Erase the key of a round whose batches are out. What was not mixed by then is lost.
-
-    The last batch that the plan allows has erased the key already; the store then still keeps its
-    output, to write it again, until the round is closed.
-
-    \b
-    Example:
-      krand mix close --round 1 --store mixer
-    """
-    with _opened(store, anchor) as opened:
-        opened.close_round(round_number)
-    out.tell({"closed": round_number}, f"Round {round_number} is closed; its key is erased.")
-
-
-def _opened(store: Path, anchor: Path | None) -> MixerStore:
-    from krand.mixing.store import MixerStore
-
-    return MixerStore(store, anchor)
-
-
-@contextmanager
-def _counting(out: Output, plan: Plan, chain: Path) -> Iterator[Callable[[int], None]]:
-    """A progress bar over the messages that will leave, as many as the plan makes us expect."""
-    from krand.batches.chain import read_chain
-
-    links = read_chain(chain)
-    total = links[-1].record.total("out") + plan.expected_dummies if links else None
-    with out.counting("mixing", total, "messages") as progress:
-        yield progress
-
-
-def _log(out: Output, event: Event) -> None:
-    """One line for each event: files and numbers, nothing about messages."""
-    from krand.mistakes import visible
-    from krand.wording.failures import describe, explain
-
-    values = {} if event.files is None else _values(event.files)
-    if event.error is not None:
-        values |= describe(event.error)
-    if out.as_json:
-        values = {"event": event.happened.value, "input": event.batch, **values}
-        click.echo(json.dumps(values, allow_nan=False))
+    if number is None:
+        waiting = _asked(folder, "waiting")["waiting"]
+        lines = [line for each in waiting for line in request_lines(each, _command(folder))]
+        out.tell({"waiting": waiting}, *(lines or ["No request waits."]))
         return
-    name = f"{event.batch}: " if event.batch else ""
-    if event.files is not None:
-        line = f"{name}{_counts(event.files.link)}; written: {event.files.data}"
-        out.lines(visible(line))
-    elif event.error is not None:
-        reason = " ".join(explain(event.error).split())
-        out.warn(visible(f"{name}{event.happened.value}: {reason}"))
+    done = _asked(folder, "accept", number=number)
+    out.tell(done, f"Request {number} is accepted: the organiser gets keys for {done['survey']}.")
 
 
-def _values(done: MixedFiles) -> dict[str, Any]:
-    link = done.link
-    return {
-        "plan": link.plan,
-        "round": link.round,
-        "place": link.place,
-        **{name: link.total(name) for name in ("came", "repeats", "refused", "dummies", "out")},
-        "batch": str(done.data),
-        "chain": str(done.chain),
-    }
+@mix.command(short_help="Refuse a request.")
+@click.argument("number", type=int)
+@click.option("--reason", default="", help="What the organiser is told.")
+@output_options
+@click.pass_obj
+def refuse(folder: Path, out: Output, number: int, reason: str) -> None:
+    """Refuse the request with this number; the organiser is told why.
+
+    \b
+    Examples:
+      krand mix refuse 3 --reason "we do not know you"
+    """
+    done = _asked(folder, "refuse", number=number, reason=reason)
+    out.tell(done, f"Request {number} is refused.")
 
 
-def _counts(link: Link) -> str:
-    return (
-        f"{some(link.total('came'), 'message')}, {some(link.total('repeats'), 'repeat')},"
-        f" {link.total('refused'):,} refused, {link.total('dummies'):,} dummies"
+def _asked(folder: Path, what: str, **values: Any) -> dict[str, Any]:
+    """What the mixer that runs in the folder answers; if none does, this program does it."""
+    from krand.partners.identity import ensure_identity
+    from krand.partners.pairing import Pairings
+    from krand.site.control import ask
+    from krand.site.folder import Folder
+    from krand.site.site_file import read_site
+    from krand.site.state import State
+
+    answer = ask(folder / "control", what, **values)
+    if answer is not None:
+        return answer
+    if not (folder / SITE).is_file():
+        raise InvalidInput("folder", "must be that of a mixer", str(folder), HINT)
+    place, settings = Folder(folder), read_site(folder / SITE).settings
+    lock, state = place.lock(), State(place)
+    try:
+        pairings = Pairings(state, place, ensure_identity(place.identity), settings)
+        return pairings.decide(what, **values)
+    finally:
+        state.close()
+        os.close(lock)
+
+
+def _show(folder: Path, out: Output) -> None:
+    from krand.site.control import ask
+    from krand.site.status import status_in, status_lines
+    from krand.wording.requests import state_line
+
+    requests = _asked(folder, "requests")["requests"]
+    status = ask(folder / "control", "status") or status_in(folder)
+    lines = [*map(state_line, requests), *status_lines(status)]
+    out.tell({"requests": requests, **status}, *(lines or ["Nobody has asked yet."]))
+
+
+def _site(folder: Path, name: str | None, url: str | None, listen: str | None, local: bool) -> Site:
+    """What the operator decided in the first run, or decides now."""
+    from krand.files import write_atomically
+    from krand.partners.identity import checked_url
+    from krand.site.site_file import read_site
+    from krand.storage import make_folder
+    from krand.terminal.places import place_in
+
+    file = folder / SITE
+    if file.exists():
+        for field, value in (("name", name), ("url", url), ("listen", listen)):
+            if value is not None:
+                raise InvalidInput(field, "must be changed in the file", value, f"edit {file}")
+    else:
+        if name is None:
+            raise InvalidInput("name", "must be given for a new mixer", None, HINT)
+        if url is None and not local:
+            raise InvalidInput("url", "must be given for a new mixer", None, HINT)
+        values = {"name": name, "folder": ".", "listen": listen or LISTEN, "roles": ["mixer"]}
+        place_in("listen", str(values["listen"]))
+        if url is not None:
+            values["address"] = checked_url("url", url)
+        text = "".join(
+            f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in values.items()
+        )
+        write_atomically("folder", make_folder(folder) / SITE, text + POLICY)
+    site = read_site(file, local=local)
+    if local and not site.settings.url:
+        settings = replace(site.settings, url=f"http://{site.settings.listen}")
+        return replace(site, settings=settings)
+    return site
+
+
+POLICY = """
+# Whose surveys are mixed without asking you first, and within which limits:
+# [policy]
+# accept = "listed"                 # or "ask"
+# organisations = ["https://organiser.example#0123…"]
+# [policy.limits]
+# largest_epsilon = 2.0
+"""
+
+
+def _run(site: Site, folder: Path, out: Output) -> None:
+    import asyncio
+
+    from krand.cli.commands.run import tell
+    from krand.partners.identity import Link, ensure_identity
+    from krand.site.folder import Folder
+    from krand.site.running import Running
+    from krand.web.server import check_installed
+
+    check_installed()
+    link = Link(site.settings.url, ensure_identity(Folder(site.folder).identity).public)
+    out.lines(
+        f"{site.settings.name} mixes. Give organisers this link, in a way that both of you trust:",
+        f"  {link}",
+        stderr=True,
     )
+    running = Running(site, partial(tell, out, _command(folder)))
+    with until_stopped(running.stop):
+        asyncio.run(running.run())
+
+
+def _command(folder: Path) -> str:
+    return "krand mix" if folder == Path("mixer") else f"krand mix {folder}"

@@ -1,149 +1,260 @@
-"""`krand run`: everything that one organisation runs on one machine."""
+"""`krand run`: surveys, from their publication to their report."""
 
 from __future__ import annotations
 
 import json
+import sys
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from krand.cli.exit_codes import until_stopped
+from krand.cli.exit_codes import INTERRUPTED, until_stopped
+from krand.cli.numbers import Count
 from krand.cli.options import output_options
-from krand.errors import InvalidInput
+from krand.errors import InvalidInput, Unavailable
 from krand.showing import some
 from krand.terminal.output import Output
 from krand.terminal.overwriting import FILE_OR_FOLDER
 
+if TYPE_CHECKING:
+    from krand.site.site_file import Site
 
-@click.command(short_help="Run a survey, or all that a site has.")
-@click.argument("file", type=FILE_OR_FOLDER)
-@click.option("--check", is_flag=True, help="Check the file and all that it names, and end.")
+LAST_PORT = 2**16 - 1
+ONLY = "."
+"""What --close names by itself: the only survey there is."""
+
+
+@click.command(short_help="Run surveys: form, collector, counting, report.")
+@click.argument("file", type=FILE_OR_FOLDER, default=".")
+@click.option("--check", is_flag=True, help="Check the file and what it names, and write nothing.")
+@click.option("--status", is_flag=True, help="Show how far the surveys are, and change nothing.")
 @click.option(
-    "--no-console",
-    is_flag=True,
-    help="Only show the status in a browser; nothing can be done there.",
+    "--close",
+    "closing",
+    metavar="[SURVEY]",
+    is_flag=False,
+    flag_value=ONLY,
+    help="Close the open round of a survey, by its id; without one, of the only survey.",
 )
-@click.option("--clock-is-right", is_flag=True, help="Go on although the clock has moved.")
+@click.option("--erase", is_flag=True, help="With --close: too few people end it without results.")
+@click.option("--end", is_flag=True, help="With --close: open no further round of the schedule.")
+@click.option("--yes", is_flag=True, help="Publish or close without asking, for scripts.")
+@click.option(
+    "--port",
+    type=Count(0),
+    help="Serve a survey's form at this port; by default at a free one.",
+)
+@click.option("--local", is_flag=True, help="Partners may be on this machine, to try it out.")
+@click.option("--no-console", is_flag=True, help="Serve no pages for the organiser.")
 @output_options
-def run(out: Output, file: Path, check: bool, no_console: bool, clock_is_right: bool) -> None:
-    """Run what one organisation runs on one machine, each part in a process of its own.
+def run(
+    out: Output,
+    file: Path,
+    check: bool,
+    status: bool,
+    closing: str | None,
+    erase: bool,
+    end: bool,
+    yes: bool,
+    port: int | None,
+    local: bool,
+    no_console: bool,
+) -> None:
+    """Run surveys until they are closed and reported.
 
-    FILE is a survey, a site file or a folder with a site.toml. With a survey nothing else is
-    needed: keys, plan and a site file are made in survey.krand beside it, and the form is served on
-    this machine. When krand close has closed the survey, the report is written and the command
-    ends. With a schedule, rounds open, close and are reported by themselves, and it ends after the
-    last one. A site file has any number of surveys, for a collector, an analyst or both; it is
-    looked at again when it changes.
+    FILE is a survey, a site file or a folder. A survey is published, if you say so, and served on
+    this machine; the folder survey.krand beside it keeps everything. When it is closed, it is
+    counted, the report is written, and the command ends. Without partners you can read every
+    answer, and the form says so; a partner changes that: krand pair --help.
 
-    The address that is printed opens the console of krand web for what is run: participation, the
-    form's link, closing, results. It is for this machine alone, and needs the token in it. A survey
-    that is closed there stays until Ctrl-C, so that its report can be read there.
+    A site file is what an organisation runs on a server. In a folder without site.toml, surveys are
+    written, published and read in a browser: open the address that is printed. It is for this
+    machine alone, and has a token in it.
 
-    Parts that die are started again. Ctrl-C or SIGTERM ends all of them. Nothing is lost, even if
-    they are killed: the same command goes on where they were.
+    Ctrl-C or SIGTERM ends it. Nothing is lost, even if it is killed: the same command goes on.
 
     \b
     Examples:
       krand run survey.toml
-      krand run site.toml
+      krand run survey.toml --close
       krand run site.toml --check
-      krand run site.toml --no-console
+      krand run surveys
     """
-    from krand.collector.serving import check_installed
-    from krand.site.checks import checked_site
-    from krand.site.running import Running
-
-    check_installed()
-    site_file, alone = _site_file(file, out)
-    if check:
-        with out.progress("checking"):
-            site = checked_site(site_file, thorough=True)
-        folders = [str(survey.folder.path) for survey in site.surveys]
-        told = f"{site_file}: {some(len(folders), 'survey')}, no mistakes."
-        out.tell({"site": site.name, "surveys": folders}, told)
-        return
-    if clock_is_right:
-        for survey in checked_site(site_file).surveys:
-            survey.folder.clock.unlink(missing_ok=True)
-    running = Running(
-        site_file, lambda event: _tell(out, event), ends=alone, console=not no_console
-    )
-    with until_stopped(running.end):
-        running.run()
+    if (erase or end) and closing is None:
+        raise InvalidInput("erase" if erase else "end", "must come with --close", True)
+    if port is not None and port > LAST_PORT:
+        raise InvalidInput("port", f"must be at most {LAST_PORT:,}", port)
+    site, kind = _site(file, port, local)
+    if status:
+        _show_status(out, site)
+    elif closing is not None:
+        _close(out, site, closing, erase=erase, end=end, yes=yes)
+    elif check:
+        _check(out, file, site)
+    else:
+        _run(out, file, site, kind, yes=yes, console=not no_console)
 
 
-def _site_file(file: Path, out: Output) -> tuple[Path, bool]:
-    """The site file, and whether it is of one survey that needs no partner.
-
-    The folder of a survey is made if there is none.
-    """
-    from krand.site.making import folder_of
-    from krand.site.site_file import SiteFile
+def _site(file: Path, port: int | None, local: bool) -> tuple[Site, str]:
+    """What is run, and whether the file is a "survey", a "site" or a "folder" of surveys."""
+    from krand.site.running import site_of, site_of_folder
+    from krand.site.site_file import SiteFile, read_site
     from krand.survey.reading import read_toml
 
     if file.is_dir():
-        site_file = file / "site.toml"
-        if not site_file.is_file():
-            hint = (
-                f"name a survey file, or write and publish surveys in a browser: krand web {file}"
-            )
-            raise InvalidInput("file", "must have a site.toml if it is a folder", str(file), hint)
-        return site_file, False
+        if not (file / "site.toml").is_file():
+            return site_of_folder(file, port or 0, local=local), "folder"
+        file /= "site.toml"
     document = read_toml("file", file).document
     if not document:
-        hint = "a survey has an id, a [policy] and [[question]] tables; a site has a [site]"
+        hint = "a survey has an id, a [policy] and [[question]] tables; a site has a name"
         raise InvalidInput("file", "must be a survey or a site, not empty", str(file), hint)
-    if document.keys() & set(SiteFile.model_fields):
-        return file, False
-    with out.progress("planning"):
-        folder = folder_of(file)
-    return folder.site_file, not folder.route.exists()
+    if "id" not in document and document.keys() & set(SiteFile.model_fields):
+        if port is not None:
+            raise InvalidInput("port", "must be left out: the site file says listen", port)
+        return read_site(file, local=local), "site"
+    return site_of(file, port or 0, local=local), "survey"
+
+
+def _check(out: Output, file: Path, site: Site) -> None:
+    """Everything that can be wrong with the files; nothing is made."""
+    from krand.planning.making import make_plan
+    from krand.planning.promises import check_promise
+    from krand.site.running import published_in
+    from krand.survey.reading import read_survey
+
+    names = []
+    with out.progress("checking"):
+        for each in site.surveys:
+            survey = read_survey(each)
+            plan = published_in(site.folder, survey)
+            if plan is None:
+                make_plan(survey)
+            else:
+                check_promise(plan)
+            names.append(survey.id)
+    line = f"{file}: {some(len(names) + len(site.links), 'survey')}, no mistakes."
+    out.tell({"surveys": [*names, *site.links]}, line)
+
+
+def _status(site: Site) -> dict[str, Any]:
+    from krand.site.control import ask
+    from krand.site.status import status_in
+
+    return ask(site.folder / "control", "status") or status_in(site.folder)
+
+
+def _show_status(out: Output, site: Site) -> None:
+    from krand.site.status import status_lines
+
+    status = _status(site)
+    out.tell(status, *status_lines(status))
+
+
+def _close(out: Output, site: Site, name: str, *, erase: bool, end: bool, yes: bool) -> None:
+    """Ask the program that runs it to close the open round."""
+    from krand.site.control import ask
+    from krand.site.status import came_line
+
+    status = ask(site.folder / "control", "status")
+    if status is None:
+        hint = "start it with the same command without --close, then close it in another terminal"
+        raise InvalidInput("close", "must be of a survey that krand run serves now", None, hint)
+    found = [each for each in status["surveys"] if name in (ONLY, each["survey"], each["plan"])]
+    found = [each for each in found if each["place"] == 1]
+    if len(found) != 1:
+        known = ", ".join(each["survey"] for each in status["surveys"] if each["place"] == 1)
+        rule = "must name one survey that is collected here"
+        raise InvalidInput("close", rule, name, f"one of {known}" if known else "there is none")
+    (survey,) = found
+    if not yes:
+        _ask(f"{survey['title']}: {came_line(survey)} Close it?", "close")
+    values = {"plan": survey["plan"], "erase": erase, "end": end}
+    closed = ask(site.folder / "control", "close", **values)
+    if closed is None:
+        raise Unavailable("krand run has just ended; nothing was closed")
+    lines = [
+        f"Round {each['round']} is closed with {some(each['people'], 'person')}."
+        for each in closed["rounds"]
+    ]
+    out.tell({"survey": survey["survey"], **closed}, *(lines or ["No round was open."]))
+
+
+def _run(out: Output, file: Path, site: Site, kind: str, *, yes: bool, console: bool) -> None:
+    import asyncio
+
+    from krand.site.running import Running, published_in
+    from krand.survey.reading import read_survey
+    from krand.web.server import check_installed
+
+    check_installed()
+    heard = partial(tell, out, f"krand mix {site.folder}")
+    for each in site.surveys:
+        survey = read_survey(each)
+        if published_in(site.folder, survey) is None and not yes:
+            _ask(f"{survey.shown_title}: a published survey cannot be edited. Publish?", "publish")
+    running = Running(site, heard, ends=kind == "survey")
+    beside = []
+    if console:
+        from krand.console.app import serve_console
+
+        folder = file if kind == "folder" else None
+        beside.append(lambda each: serve_console(each, folder, heard))
+    with until_stopped(running.stop):
+        asyncio.run(running.run(*beside))
+
+
+def _ask(question: str, what: str) -> None:
+    """Yes, or the command ends."""
+    if not sys.stdin.isatty():
+        rule, hint = "must be given where nobody can be asked", f"add --yes to {what} it"
+        raise InvalidInput("yes", rule, None, hint)
+    if not click.confirm(question, err=True):
+        raise click.exceptions.Exit(INTERRUPTED)
 
 
 LINES = {
-    "begun": "{site}. Ctrl-C stops it; the same command goes on later.",
-    "serving": "{name}: form at {address}; to end it and get the report: krand close {survey}",
-    "status": "Status at {url}",
+    "serving": "Ctrl-C stops it; the same command goes on later.",
     "console": "Console at {url}",
-    "stays": "{name}: closed in the console; this goes on after the report, until Ctrl-C.",
-    "receiving": "Receiving batches at {url}/#{identity}",
-    "awaited": "{name}: its organiser pairs with: --analyst {link}",
-    "planned": "{name}: its plan has come.",
-    "closed": "{name}: the last day has passed, so it is closed.",
+    "signed": "{name}: signed.",
+    "published": "{name}: form at {form}\nTo close it and get the report: krand run {file} --close",
     "opened": "{name}: round {round} is open.",
     "round closed": "{name}: round {round} is closed, {people}.",
     "missed": "{name}: round {round} had too few people ({people}), so it has no results.",
-    "released": "{name}: batch with {people} released.",
-    "passed on": "{name}: {to} has the batch.",
+    "mixed": "{name}: round {round} is mixed.",
+    "released": "{name}: the batch of round {round} is released.",
+    "fetched": "{name}: the batch of round {round} has come.",
     "reported": "{name}: report of {people}: {report}",
-    "followed": "{name}: trend over {rounds:,} rounds: {page}",
-    "changed": "The site file has changed. Surveys now: {surveys:,}",
 }
 WARNINGS = {
-    "one hand": "{name}: {what}",
-    "mistaken": "the changed site file is not used: {what}",
-    "passed on": "{name}: not passed on to {to} yet: {what}",
-    "partner": "{name}: {partner} does not answer: {what}",
-    "trouble": "{name}, {part}: {what}",
-    "failed": "{name}, {part}: {what}",
-    "died": "{name}, {part}: ended with code {code}, starts again in {again:g} s",
+    "no walls": "the listener is not separated from the worker on this system: whoever takes it"
+    " over reads what krand run reads",
+    "refused": "{name}: its plan is not signed: {reason}",
+    "partner": "{partner} does not answer: {what}",
+    "trouble": "{name}: {what}",
 }
-"""What people read about events; a warning where `what` says what is wrong."""
+"""What people read about events."""
 
 
-def _tell(out: Output, event: dict[str, Any]) -> None:
-    """One line for each event that people have to know."""
+def tell(out: Output, command: str, event: dict[str, Any]) -> None:
+    """What people have to know; `command` is what accepts a partner's request."""
     if out.as_json:
         if not out.quiet:
             click.echo(json.dumps(event))
         return
-    kind, name = event["event"], Path(event.get("survey", "")).name or "site"
-    address = event.get("address") or event.get("url")
-    values = {**event, "partner": event.get("name"), "name": name, "address": address}
+    from krand.wording.requests import request_lines
+
+    values = {"name": event.get("survey") or "krand run", **event}
     if "people" in event:
         values["people"] = some(event["people"], "person")
-    if kind in WARNINGS and event.get("what", kind):
-        out.warn(WARNINGS[kind].format(**values))
+    kind = event["event"]
+    if kind == "waiting":
+        out.lines(*request_lines(event, command), stderr=True)
+    elif kind == "partner" and not event["what"]:
+        out.lines(f"{event['partner']} answers again.", stderr=True)
+    elif kind in WARNINGS:
+        out.warn(WARNINGS[kind].format_map(values))
     elif kind in LINES:
-        out.lines(LINES[kind].format(**values), stderr=True)
+        out.lines(*LINES[kind].format_map(values).split("\n"), stderr=True)

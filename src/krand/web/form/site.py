@@ -1,7 +1,9 @@
 """A plan becomes a site: page, script, style, plan and signatures, for any host of files.
 
 Everything that people see is rendered in their browser from the plan. The page itself names the
-plan's hash and the collector, and allows no script, style or connection but these.
+plan's hash, and allows no script and no style but these, and no connection but to its own host and
+to what the plan's collector serves of this plan. It is the same at every host: it compares its own
+address with the plan's, and says whom it comes from.
 """
 
 from __future__ import annotations
@@ -13,19 +15,19 @@ from collections.abc import Sequence
 from functools import cache
 from html import escape
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
-from krand.client.transport import safe_parts
 from krand.collector.public import Page
 from krand.errors import InvalidInput
+from krand.files import ensure_directory, write_atomically
 from krand.languages.catalogs import main_language, nested, spoken
 from krand.languages.cldr import ENGLISH
 from krand.languages.speaking import language as spoken_language
 from krand.languages.speaking import marked, text_of
-from krand.mixing.keys import generate_mixer_keys
+from krand.survey.plan import Analyst, Mixer
 from krand.web.form.promise import english, promise_texts
-from krand.wire.keys import generate_private_key
+from krand.wire.keys import generate_private_key, generate_signing_key, public_hex
 from krand.wire.plan_signatures import PlanSignature, check_signatures, signature_values
 
 if TYPE_CHECKING:
@@ -38,27 +40,48 @@ ROOM = "form"
 PREVIEW = marked("Preview: nothing is sent, and no key exists yet.")
 
 
-def check_collector(url: str) -> str:
-    """The collector's address as a browser can use it; without a slash at its end."""
-    safe_parts("collector", url)
-    return url.rstrip("/")
+def save_form(
+    plan: Plan,
+    folder: str | Path,
+    signatures: Sequence[PlanSignature],
+    *,
+    overwrite: bool = False,
+) -> None:
+    """Write the page on which people answer, its script and style, the plan and its signatures:
+    all that a host needs who is none of the plan's parties.
 
+    The host is trusted by those who answer on its page. The collector has to be told its address
+    (`origins` in its site file), and people get the link to it.
 
-def site_of(
-    plan: Plan, signatures: Sequence[PlanSignature] = (), collector: str = ""
-) -> dict[str, Page]:
-    """The files of a plan's form by their names; without a collector it is the page's own origin.
-
+    >>> import os
+    >>> from krand import save_form
     >>> from krand.testing import FakeChain, small_plan
     >>> chain = FakeChain(small_plan())
-    >>> print(*sorted(site_of(chain.plan, chain.signatures, "https://collector.example.org")))
+    >>> save_form(chain.plan, "form", chain.signatures)
+    >>> print(*sorted(os.listdir("form")))
     form.css form.en.json form.js index.html krand.js plan.json signatures.json
     """
-    if plan.analyst_key is None:
-        hint = "make it with krand plan --mixer collector.json --analyst-key key.pub.pem"
-        raise InvalidInput("plan", "must have the analyst's key", plan.hash, hint)
-    found = _files(plan, _page(plan, collector))
+    files = {name: page.content for name, page in site_of(plan, signatures).items()}
+    if not plan.mixers[0].url:
+        rule = "must say where its collector is: people elsewhere have to find it"
+        raise InvalidInput("plan", rule, plan.hash, "publish the survey with its address")
+    folder = Path(folder)
+    known = {*files, *(path.name for path in folder.glob("form.*.json"))}
+    if folder.exists() and not (overwrite and {path.name for path in folder.iterdir()} <= known):
+        hint = "name another folder, or replace a form with overwrite=True"
+        raise InvalidInput("folder", "must not exist yet", str(folder), hint)
+    ensure_directory("folder", folder)
+    for name, content in sorted(files.items(), key=lambda each: each[0] == "index.html"):
+        write_atomically("folder", folder / name, content)  # the page last
+
+
+def site_of(plan: Plan, signatures: Sequence[PlanSignature]) -> dict[str, Page]:
+    """The files of a plan's form by their names: the same bytes at every party."""
+    if plan.analyst is None:
+        hint = "krand run publishes a survey; in Python, plan.with_parties names everybody"
+        raise InvalidInput("plan", "must name its mixers and its analyst", plan.hash, hint)
     check_signatures(plan, signatures)
+    found = _files(plan, _page(plan))
     values = json.dumps([signature_values(each) for each in signatures])
     return {**found, "signatures.json": Page(values.encode(), "application/json")}
 
@@ -69,10 +92,20 @@ def preview_of(plan: Plan) -> dict[str, Page]:
     Its plan names keys that nobody has: their private parts are dropped here.
     """
     rounds = (0, *[plan.survey.rounds] * (plan.survey.trust.mixers - 1))
-    keys = [generate_mixer_keys(count) for count in rounds]
-    named = (one.described(f"Mixer {place}") for place, one in enumerate(keys, 1))
-    shown = plan.with_parties(tuple(named), generate_private_key().public_key())
-    return _files(shown, _as_preview(_page(shown, "")))
+    named = tuple(
+        Mixer(
+            name=f"Mixer {place}",
+            identity=public_hex(generate_signing_key()),
+            url=f"https://mixer-{place}.example",
+            keys=tuple(public_hex(generate_private_key()) for _ in range(count)),
+        )
+        for place, count in enumerate(rounds, 1)
+    )
+    analyst = Analyst(
+        key=public_hex(generate_private_key()), identity=public_hex(generate_signing_key())
+    )
+    shown = plan.with_parties(named, analyst)
+    return _files(shown, _as_preview(_page(shown)))
 
 
 def _as_preview(page: Page) -> Page:
@@ -100,32 +133,26 @@ def _files(plan: Plan, page: Page) -> dict[str, Page]:
     return found
 
 
-def form_pages(plan: Plan, signatures: Sequence[PlanSignature] = ()) -> dict[str, Page]:
-    """What a collector serves itself: the form at the root, and the client for other pages."""
-    site = site_of(plan, signatures)
-    return {"/": site["index.html"], **{f"/{name}": page for name, page in site.items()}}
-
-
 def static_file(name: str) -> tuple[bytes, str]:
     """A file that is the same for every form, and its type; nothing under any other name."""
     kinds = dict.fromkeys((SCRIPT, CLIENT), JAVASCRIPT) | {STYLE: CSS}
     return (_static(name), kinds[name]) if name in kinds else (b"", HTML)
 
 
-def _policy(collector: str) -> str:
-    """Nothing but the page's own script and style, and the collector."""
-    parts = urlsplit(collector)
-    origin = f" {parts.scheme}://{parts.netloc}" if collector else ""
+def _policy(plan: Plan) -> str:
+    """Nothing but the page's own files, and what the collector serves of this plan."""
+    url = plan.mixers[0].url
+    collector = f" {url}/v1/plans/{plan.hash}/" if url else ""
     return (
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'"
-        f"{origin}; base-uri 'none'; form-action 'none'"
+        f"{collector}; base-uri 'none'; form-action 'none'"
     )
 
 
-def _page(plan: Plan, collector: str) -> Page:
+def _page(plan: Plan) -> Page:
     said = (plan.survey.organiser, plan.survey.contact)
     languages = {code: _integrity(_texts(plan, code)) for code in _languages(plan)}
-    title, policy = plan.survey.shown_title, _policy(collector)
+    title, policy = plan.survey.shown_title, _policy(plan)
     lines = [
         "<!doctype html>",
         f'<html lang="{escape(plan.survey.language)}">',
@@ -138,7 +165,6 @@ def _page(plan: Plan, collector: str) -> Page:
         f'<link rel="stylesheet" href="{STYLE}" integrity="{_integrity(_static(STYLE))}">',
         f'<script type="module" src="{SCRIPT}" integrity="{_integrity(_static(SCRIPT))}"></script>',
         f'<meta name="krand-plan" content="{plan.hash}">',
-        f'<meta name="krand-collector" content="{escape(collector)}">',
         f'<meta name="krand-languages" content="{escape(json.dumps(languages))}">',
         "<main>",
         "<noscript>",
