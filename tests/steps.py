@@ -80,8 +80,8 @@ def published(at: Path, survey: str, **changes: Any) -> Study:
         for party in chain.parties
     ]
     (at / PARTIES).write_text(json.dumps(kept), encoding="ascii")
-    for hop, signature in enumerate(chain.signatures, 1):
-        (at / f"mixer-{hop}.sig.json").write_bytes(plan_signatures.signature_bytes(signature))
+    signed = [plan_signatures.signature_values(one) for one in chain.signatures]
+    (at / "signatures.json").write_text(json.dumps(signed), encoding="ascii")
     return Study(at)
 
 
@@ -137,7 +137,7 @@ class Study:
     @property
     def signatures(self) -> tuple[krand.PlanSignature, ...]:
         """Of all mixers."""
-        return tuple(krand.read_signature(self.at / f"mixer-{n}.sig.json") for n in self.hops)
+        return krand.read_signatures(self.at / "signatures.json")
 
     # --- people answer ---------------------------------------------------------------------------
 

@@ -188,13 +188,14 @@ Use = tuple[Values, Callable[[Values], object]]
 
 def _signature(at: Path) -> Use:
     study = steps.example("trio")
-    path = at / "signature.json"
+    path = at / "signatures.json"
+    first, *others = json.loads((study.at / "signatures.json").read_bytes())
 
     def use(values: Values) -> None:
-        path.write_bytes(canonical(values))
-        study.client(signatures=(*study.signatures[1:], krand.read_signature(path)))
+        path.write_bytes(canonical([values, *others]))
+        study.client(signatures=krand.read_signatures(path))
 
-    return json.loads((study.at / "mixer-1.sig.json").read_bytes()), use
+    return first, use
 
 
 def _responses(at: Path) -> Use:

@@ -61,7 +61,7 @@ def own_survey(policy: krand.Policy) -> krand.Survey:
 
 def take_part(plan: krand.Plan, url: str, answers: Mapping[str, object]) -> bool:
     """On a device."""
-    signed: list[krand.PlanSignature] = [krand.read_signature("university.sig.json")]
+    signed: list[krand.PlanSignature] = [*krand.read_signatures("signatures.json")]
     ledger = krand.Ledger("ledger")
     client = krand.Client(plan, ledger, expected_hash="5a" * 32, signatures=signed)
     try:
@@ -111,7 +111,7 @@ def count(plan: krand.Plan, batch: str) -> int:
 
 def sent(plan: krand.Plan, answers: dict[str, object]) -> str:
     """A device without a page of its own, and what its caller may be told."""
-    krand.save_form(plan, "form", [krand.read_signature("1.sig.json")], overwrite=True)
+    krand.save_form(plan, "form", krand.read_signatures("signatures.json"), overwrite=True)
     try:
         client = krand.Client.open(plan.mixers[0].url, plan.hash, krand.Ledger("ledger"))
         assert client.submit(answers) == 1

@@ -9,8 +9,8 @@ shuffles the responses. The analyst corrects the counts for the noise. A survey 
     >>> chain = FakeChain(plan)                             # everybody's keys: plan.with_parties
     >>> for answers in simulated_people(plan.survey, 100, seed=1):
     ...     client = chain.client()                         # krand.Client, on each person's device
-    ...     sent = client.submit(answers)                   # to krand serve
-    >>> batch = chain.release("batches")                    # krand release
+    ...     sent = client.submit(answers)                   # to krand run
+    >>> batch = chain.release("batches")                    # krand run --close
     >>> tally = krand.tally_batches(chain.plan, [batch], chain.key)
     >>> results = krand.make_results(chain.plan, tally)
     >>> results.save("results.json")

@@ -69,7 +69,7 @@ from krand.web.form.site import save_form as save_form
 from krand.wire.keys import generate_private_key as generate_private_key
 from krand.wire.keys import read_private_key as read_private_key
 from krand.wire.plan_signatures import PlanSignature as PlanSignature
-from krand.wire.plan_signatures import read_signature as read_signature
+from krand.wire.plan_signatures import read_signatures as read_signatures
 
 __version__: str
 __all__: list[str]

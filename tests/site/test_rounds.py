@@ -188,6 +188,10 @@ def test_the_end_of_all_copies(tmp_path: Path) -> None:
         found = (p for f in folders for p in (party.at / f / chain.plan.hash).rglob("*"))
         return [p.name for p in found if p.is_file() and p.name.startswith(("1.", "spool"))]
 
+    def state() -> str:
+        (listed,) = json.loads((party.at / "public" / "plans.json").read_bytes())["plans"]
+        return str(listed["state"])
+
     async def scene() -> None:
         async with chain.running(time=time):
             await chain.answer(PEOPLE)
@@ -198,8 +202,10 @@ def test_the_end_of_all_copies(tmp_path: Path) -> None:
             await passes(time, lambda: time.wall > midnight(until_day) + 3000)
             assert left(), "the day itself is the last one"
             time.wall = midnight(until_day + DAY)
+            assert state() == "signed"
             await passes(time, lambda: party.said("expired"))
             assert not left()
+            assert state() == "ended"
         async with chain.running(time=time):
             assert party.worker is not None
             assert party.worker.is_over

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from krand import InvalidInput, Plan, read_signature
+from krand import InvalidInput, Plan, read_signatures
 from krand.testing import small_plan
 from krand.wire import purposes
 from krand.wire.mixers import check_mixers, opening_key_of
@@ -177,10 +177,10 @@ def test_opening_keys_are_those_of_hop_and_round() -> None:
 
 def test_a_file_brings_the_signature_back_and_no_other_file_does(tmp_path: Path) -> None:
     """Canonical JSON of the format's four keys."""
-    path = tmp_path / "signature.json"
-    path.write_bytes(signature_bytes(SIGNATURES[0]))
-    values = json.loads(path.read_bytes())
-    assert read_signature(path) == SIGNATURES[0]
+    path = tmp_path / "signatures.json"
+    values = json.loads(signature_bytes(SIGNATURES[0]))
+    path.write_text(json.dumps([values, *CASE["signatures"][1:]]))
+    assert read_signatures(path) == tuple(SIGNATURES)
     assert values == CASE["signatures"][0]
     for changes in (
         *({"format": "krand-plan-signature-2"}, {"plan": PLAN.hash[:-1]}, {"mixer": 5}),

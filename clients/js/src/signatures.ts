@@ -29,7 +29,7 @@ export async function checkSignatures(plan: Plan, signatures: readonly PlanSigna
     const field = `signature of ${name}`;
     const own = signatures.filter((each) => isFor(each, plan.hash, identity));
     if (!own.length) {
-      throw wrong(field, "must be given for this plan", "ask the mixer: krand mix sign plan.json");
+      throw wrong(field, "must be given for this plan", "every party of a plan serves its signatures");
     }
     for (const { signature } of own) {
       if (!(await isSigned(identity, signature, signed))) {

@@ -137,11 +137,6 @@ def output_option(
     return click.option("-o", "--output", type=kind, required=required, help=help)
 
 
-def folder_option(help: str) -> Callable[[F], F]:
-    """-o or --output: the folder that a command writes into."""
-    return click.option("-o", "--output", type=FOLDER, required=True, help=help)
-
-
 force_option = click.option(
     "--force", is_flag=True, help="Replace the output even if krand cannot recreate it."
 )
@@ -172,26 +167,6 @@ round_option = click.option(
     help="Number of the round.",
 )
 
-signature_option = click.option(
-    "--signature",
-    "signatures",
-    type=FILE,
-    multiple=True,
-    help="A mixer's signature of the plan, once for each mixer, the collector included.",
-)
-
-anchor_option = click.option(
-    "--anchor", type=FILE, help="The anchor of the mixer's store, if it has one."
-)
-
-spool_option = click.option(
-    "--spool",
-    type=FOLDER,
-    required=True,
-    help="The folder where the collector keeps what is not yet released.",
-)
-
-
 invited_option = click.option(
     "--invited",
     type=PlaceOrFile(),
@@ -215,22 +190,6 @@ def invited_from(given: str | None, plan: Plan) -> int | None:
     if not 1 <= number <= MAX_CROWD:
         raise InvalidInput("invited", f"must be from 1 to {MAX_CROWD:,}, or a file", given)
     return number
-
-
-def listening_options(port: int) -> Callable[[F], F]:
-    """Where a server listens; `port` is the usual one."""
-    return stack(
-        click.option(
-            "--host", default="127.0.0.1", show_default=True, help="Address to listen on."
-        ),
-        click.option(
-            "--port",
-            type=int,
-            default=port,
-            show_default=True,
-            help="Port to listen on; 0 for any free port.",
-        ),
-    )
 
 
 passphrase_options = stack(

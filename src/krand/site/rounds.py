@@ -479,6 +479,7 @@ class Round(Stage):
         if self.folder.exists():
             shutil.rmtree(self.folder)
             sync_folder(self.folder.parent)
+        self.worker.show_expired(self.plan)
 
     def _file(self, kind: str) -> Path:
         return self.worker.folder.key(self.plan.hash, self.number, kind)

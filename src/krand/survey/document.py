@@ -1,4 +1,4 @@
-"""Surveys and their tables as TOML, for files that krand writes."""
+"""Tables of surveys as TOML, for files that krand writes."""
 
 from __future__ import annotations
 
@@ -6,20 +6,6 @@ import json
 import re
 from collections.abc import Mapping
 from typing import Any
-
-from krand.survey.survey import Survey
-
-
-def survey_text(survey: Survey) -> str:
-    """The survey as a file that needs no other one: its lists of choices stand inside."""
-    document = survey.values()
-    tables = {key: document.pop(key) for key in ("policy", "trust", "schedule") if key in document}
-    translations = document.pop("translations", {})
-    lines = toml_lines(document)
-    for name, table in tables.items():
-        lines += ["", f"[{name}]", *toml_lines(table)]
-    lines += translation_lines(translations)
-    return "\n".join(lines) + "\n"
 
 
 def translation_lines(translations: Mapping[str, Mapping[str, Any]]) -> list[str]:

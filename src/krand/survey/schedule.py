@@ -174,11 +174,6 @@ class Schedule(Model):
         opens, closes = self.window(number)
         return opens <= now < closes
 
-    def open_at(self, now: float) -> int | None:
-        """The round that is open at a time; None before the first and after the last one."""
-        rounds = range(self.first, self.first + len(self.opens) - 1)
-        return next((number for number in rounds if self.is_open(number, now)), None)
-
     def together(self, rounds: int) -> int:
         """How many rounds one promise covers."""
         left = rounds - self.first + 1

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from krand.survey.plan import Mixer, Plan
 
 FORMAT = "krand-plan-signature-1"
-HINT = "a mixer of this version of krand writes it: krand mix sign plan.json"
+HINT = "every party of a plan serves its signatures, as /v1/plans/HASH/signatures"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +65,10 @@ def check_signatures(plan: Plan, signatures: Iterable[PlanSignature]) -> None:
         own = [signature for signature in found if signature.mixer == mixer.identity]
         field = f"signature of mixer {hop} ({mixer.name})"
         if not own:
-            hint = "ask the mixer for it: krand mix sign plan.json"
+            hint = HINT
             raise InvalidInput(field, "must be given for this plan", None, hint)
         if not all(is_valid(plan, mixer, signature) for signature in own):
-            hint = "the file is damaged or forged: ask the mixer for its signature"
+            hint = f"it is damaged or forged; {HINT}"
             raise InvalidInput(field, "must be valid for this plan", mixer.identity, hint)
 
 
@@ -82,18 +82,19 @@ def signature_values(signature: PlanSignature) -> dict[str, str]:
     return {"format": FORMAT, **asdict(signature)}
 
 
-def read_signature(path: str | Path) -> PlanSignature:
-    """The signature in a file, which is not verified yet: `Client` does that.
+def read_signatures(path: str | Path) -> tuple[PlanSignature, ...]:
+    """The signatures in a file, which are not verified yet: `Client` does that.
 
+    >>> import json
     >>> from pathlib import Path
-    >>> from krand import PlanSignature, read_signature
-    >>> from krand.wire.plan_signatures import signature_bytes
+    >>> from krand import PlanSignature, read_signatures
+    >>> from krand.wire.plan_signatures import signature_values
     >>> signed = PlanSignature(plan="5a" * 32, mixer="3b" * 32, signature="77" * 64)
-    >>> _ = Path("university.sig.json").write_bytes(signature_bytes(signed))
-    >>> read_signature("university.sig.json") == signed
+    >>> written = Path("signatures.json").write_text(json.dumps([signature_values(signed)]))
+    >>> read_signatures("signatures.json") == (signed,)
     True
     """
-    return parse_signature(read_whole("signature", path), str(path))
+    return signatures_in(read_whole("signatures", path))
 
 
 def parse_signature(content: bytes, source: str = "signature") -> PlanSignature:

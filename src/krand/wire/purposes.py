@@ -7,7 +7,6 @@ signature of one kind can never be taken for one of another kind.
 from __future__ import annotations
 
 PLAN = b"krand plan\0"
-RECEIPT = b"krand receipt\0"
 LINK = b"krand link\0"
 REQUEST = b"krand request\0"
 IDENTITY = b"krand identity\0"
@@ -15,4 +14,4 @@ KEYS = b"krand keys\0"
 STATUS = b"krand status\0"
 HELD = b"krand held\0"
 
-ALL = (PLAN, RECEIPT, LINK, REQUEST, IDENTITY, KEYS, STATUS, HELD)
+ALL = (PLAN, LINK, REQUEST, IDENTITY, KEYS, STATUS, HELD)

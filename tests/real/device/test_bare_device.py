@@ -24,7 +24,7 @@ TAKE_PART = """
 import json, sys
 import krand
 plan = krand.read_plan("plan.json")
-signatures = [krand.read_signature(name) for name in sys.argv[3:]]
+signatures = krand.read_signatures("signatures.json")
 ledger = krand.Ledger("ledger.sqlite")
 client = krand.Client(plan, ledger, expected_hash=sys.argv[1], signatures=signatures)
 schedule = plan.survey.schedule
@@ -76,10 +76,8 @@ def test_a_device_reads_a_plan_and_makes_a_submission(
     """The plan and its signatures are files; numpy and cryptography seal all layers."""
     case = CASES[name]
     (tmp_path / "plan.json").write_bytes(case["plan"].encode())
-    files = [f"signature-{place}.json" for place in range(len(case["signatures"]))]
-    for file, signature in zip(files, case["signatures"], strict=True):
-        (tmp_path / file).write_text(json.dumps(signature), encoding="utf-8")
-    given = (case["hash"], str(case["round"]), *files)
+    (tmp_path / "signatures.json").write_text(json.dumps(case["signatures"]), encoding="utf-8")
+    given = (case["hash"], str(case["round"]))
     said = json.loads(_run(device, TAKE_PART, *given, folder=tmp_path))
     length = 19 + sum(said["lengths"])
     assert (len(said["lengths"]), length) == (len(case["messages"]), case["submission_length"])
