@@ -129,12 +129,19 @@ def console(folder: Path) -> Iterator[str]:
     """The address of the console with one survey, which runs until it is no longer needed."""
     (folder / "work").mkdir(parents=True)
     shutil.copy(SURVEYS / "sixty.en.toml", folder / "work" / "survey.toml")
-    command = [sys.executable, "-m", "krand", "run", folder, "--json"]
+    with running(folder, until="console") as event:
+        yield event["url"]
+
+
+@contextmanager
+def running(*words: str | Path, until: str) -> Iterator[dict[str, Any]]:
+    """`krand run`, and what it says of this; it ends when it is no longer needed."""
+    command = [sys.executable, "-m", "krand", "run", *words, "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         events = map(json.loads, process.stdout)
         try:
-            yield next(event["url"] for event in events if event["event"] == "console")
+            yield next(event for event in events if event["event"] == until)
         finally:
             process.terminate()
 

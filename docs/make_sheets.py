@@ -10,6 +10,7 @@ The documentation is shown as `make docs` has built it.
 from __future__ import annotations
 
 import io
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -98,7 +99,7 @@ def _answered(page: Page) -> Iterator[str]:
     yield "statements"
     forward.click()
     page.locator(".answers").wait_for()
-    page.locator("button.second").click()
+    page.locator("summary").last.click()
     page.locator(".shown").wait_for()
     yield "what is sent"
     page.locator("button:not(.second):not(.link)").first.click()
@@ -107,17 +108,11 @@ def _answered(page: Page) -> Iterator[str]:
 
 
 def _form(studio: Studio, stack: ExitStack) -> str:
-    from krand import make_plan, read_survey
-    from krand.testing import FakeChain
-    from krand.wire.plan_signatures import signature_bytes
-
-    plan, signed = studio.folder / "town.json", studio.folder / "collector.sig.json"
-    chain = FakeChain(make_plan(read_survey(SURVEYS / "town.toml")))
-    plan.write_bytes(chain.plan.bytes)
-    signed.write_bytes(signature_bytes(chain.signatures[0]))
-    kept = ("--spool", studio.folder / "spool", "--signature", signed)
-    told = stack.enter_context(running("serve", "--plan", plan, *kept, "--form"))
-    return told["url"].partition("v1/")[0]
+    """Of a survey that runs, so that it takes answers."""
+    survey = studio.folder / "town.toml"
+    shutil.copy(SURVEYS / "town.toml", survey)
+    told = stack.enter_context(running(survey, "--yes", "--no-console", until="published"))
+    return str(told["form"])
 
 
 def consoles(studio: Studio, stack: ExitStack) -> dict[str, tuple[str, Walk]]:
@@ -130,7 +125,7 @@ def consoles(studio: Studio, stack: ExitStack) -> dict[str, tuple[str, Walk]]:
 def _steps(address: str, language: str, page: Page) -> Iterator[str]:
     page.goto(f"{address}?language={language}")
     yield "surveys"
-    for step in ("questions", "promise", "partners", "publish"):
+    for step in ("questions", "promise", "publish"):
         page.goto(f"{address}surveys/work/{step}")
         if step == "promise":
             page.locator("#coalitions").wait_for()
