@@ -6,11 +6,8 @@ import io
 import json
 import os
 import shlex
-from asyncio import _get_running_loop
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import chdir
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -31,10 +28,8 @@ def command_named(name: str) -> click.Command:
 
 def run(*words: object, at: Path | None = None, typed: str | None = None) -> Result:
     """A command in a folder: a text is part of a line, as a shell reads it; a path is one word."""
-    with chdir(at or Path.cwd()), ThreadPoolExecutor(1) as beside:
-        asked = partial(CliRunner().invoke, krand, _split(words), input=typed)
-        # A browser that another test left open has its loop in this thread, where none begins then.
-        return asked() if _get_running_loop() is None else beside.submit(asked).result()
+    with chdir(at or Path.cwd()):
+        return CliRunner().invoke(krand, _split(words), input=typed)
 
 
 def _split(words: Iterable[object]) -> list[str]:
