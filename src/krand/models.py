@@ -239,7 +239,11 @@ def rule_of(kind: str, context: Mapping[str, Any], message: str) -> str:
             return f"must be at most {_plain(context['le'])}"
         case "literal_error" | "enum":
             return f"must be {context['expected']}".replace("'", '"')
-        case "string_too_long":
+        case "too_long" if (
+            context["field_type"] != "Value"
+        ):  # which is a text with rules of its own
+            return f"must hold at most {context['max_length']:,}"
+        case "string_too_long" | "too_long":
             return f"must be at most {context['max_length']:,} characters long"
         case "too_short":
             return f"must hold at least {context['min_length']}"

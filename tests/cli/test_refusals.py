@@ -17,11 +17,8 @@ from chaos import files_in
 from command_line import refused, run
 from golden import Golden
 
-NOBODY = "https://127.0.0.1:9/#" + "ab" * 32
-TICKET = f"{NOBODY}-{'0' * 32}"
-PAIR = f"pair two.toml --mixer {NOBODY}"
-SERVED = "mix serve --host 127.0.0.1 --port 0"
-NAMED = f"{SERVED} --no-anchor --name uni"
+PARTNER = "https://uni.example#" + "ab" * 32
+OWN = "--url https://council.example"
 RANDOMIZE = "randomize people.csv --plan tiny.json -o x.parquet"
 INVITE = "invite plan.json --count 2 --url https://form.example/ -o x.csv"
 CROWD = "--crowd 1000 --bits 5 --epsilon 1"
@@ -87,26 +84,25 @@ REFUSED = {
         *("run tiny.toml --erase", "run survey.toml --check --end", "run two.toml --port 99999"),
     ],
     "mix": [
-        *(SERVED + " --name uni", SERVED + " --name uni --anchor anchors", f"{NAMED} --anchor a"),
-        *(f"{SERVED} --no-anchor", f"{NAMED.replace('uni', 'x' * 101)}", f"{NAMED[:-3]}' uni'"),
-        *(f"{SERVED} --no-anchor --join {TICKET}", f"{NAMED} --address http://uni.example"),
-        f"{SERVED} --no-anchor --join {NOBODY} --address https://uni.example",
-        *(f"{NAMED} --tls-key key.pem", f"{NAMED} --tls-cert survey.toml"),
-        *(f"{NAMED} --tls-cert survey.toml --behind-proxy", f"{NAMED} --policy survey.toml"),
-        *("mix accept --refuse no", "mix accept 3"),
+        *("mix", "mix --name uni", "mix --name uni --url http://uni.example"),
+        *("mix --name uni --url https://10.0.0.1", "mix --name uni --url https://uni.example:444"),
+        *("mix --name ' uni' --url https://uni.example", f"mix --name {'x' * 101} {OWN}"),
+        *(f"mix --name uni {OWN} --listen here", f"mix --name uni {OWN} --listen 0.0.0.0:8080"),
+        *("mix accept 3", "mix accept no", "mix refuse", "mix folder --status", "mix --tls-key a"),
     ],
     "pair": [
-        *(PAIR, f"{PAIR} --anchor a --no-anchor", f"{PAIR} --anchor anchor --no-wait"),
-        *(f"{PAIR} --mixer {NOBODY} --no-anchor", f"{PAIR} --no-anchor --analyst {NOBODY}"),
-        "pair two.toml --invite union --no-anchor",
-        f"{PAIR} --no-anchor --address http://organiser.example",
-        f"{PAIR} --no-anchor --public-key key.pub.pem --analyst {TICKET}",
-        "pair two.toml --mixer https://127.0.0.1:9/#abc --no-anchor",
-        "pair two.toml --mixer missing.json --no-anchor",
-        f"{PAIR} --no-anchor --form-at here --no-wait",
-        f"pair two.toml --invite {'x' * 101} --no-anchor --address https://uni.example",
-        f"{PAIR} --no-anchor --form-at 127.0.0.1:65530 --no-wait",
-        f"{PAIR.replace('two', 'unread')} --no-anchor",
+        *("pair absent.toml", f"pair mistaken.toml {PARTNER}", f"pair two.toml {PARTNER[:-1]}"),
+        *(
+            "pair two.toml missing.json",
+            f"pair two.toml {PARTNER.replace('uni.example', '10.0.0.1')}",
+        ),
+        *(f"pair two.toml {PARTNER.replace('https', 'http')}", f"pair two.toml {PARTNER}"),
+        f"pair two.toml {PARTNER.replace('#', ':444#')}",
+        f"pair two.toml {PARTNER} {PARTNER} {OWN}",
+        f"pair survey.toml {PARTNER} {PARTNER} {OWN}",
+        f"pair two.toml {PARTNER} --url http://council.example",
+        f"pair tiny.toml {PARTNER} {OWN}",
+        *("pair two.toml --analyst institute", f"pair two.toml --analyst {PARTNER}"),
     ],
 }
 
@@ -123,7 +119,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     two = asked["survey.toml"].replace("mixers = 3", "mixers = 2")
     texts = {
         "two.toml": f"closes = 2099-12-31\n{two}",
-        "unread.toml": f'closes = 2099-12-31\norganiser = "A\u00a0B"\n{two}',
         "people.csv": f"{rows}no,salad,\n",
         "eleven.csv": rows,
         "bad.csv": f"{rows}no,cake,\n",
@@ -168,7 +163,7 @@ def place(made: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def kept(folder: Path) -> dict[str, bytes]:
     """All files but those that pairing makes before it asks anybody."""
-    made = ("mixer/", "two.krand/", "unread.krand/")
+    made = ("two.krand/", "survey.krand/", "tiny.krand/")
     found = files_in(folder)
     return {name: content for name, content in found.items() if not name.startswith(made)}
 
@@ -182,7 +177,7 @@ def test_what_a_command_refuses(command: str, place: Path, golden: Golden) -> No
         assert error["kind"] == "invalid_input", line
         assert error["field"], line
         told += [f"$ krand {line}", f"error: {error['message']}", ""]
-    hide = {r"x{101}": "<101 letters>", r"\[ssl.*": "<why>"}
+    hide = {r"x{101}": "<101 letters>"}
     golden(f"refusals/{command}", "\n".join(told), hide)
 
 

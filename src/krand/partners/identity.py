@@ -107,7 +107,7 @@ def checked_url(field: str, url: str, *, local: bool = False) -> str:
         raise InvalidInput(field, "must be https://host or https://host/path", url, hint)
     if not (local and is_loopback(parts.hostname)):
         if not HOST.fullmatch(parts.hostname or "") or parts.scheme == "http":
-            hint = "on one machine, to try things, add --local"
+            hint = "for example https://mix.example.org; on one machine, to try things, add --local"
             raise InvalidInput(field, "must have the name of a public host", url, hint)
         if parts.port not in (None, HTTPS):
             hint = "put a proxy there; an operator can name other ports for partners in addresses"

@@ -13,6 +13,7 @@ the keys are gone.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -144,3 +145,14 @@ def _errors_named(path: Path) -> Iterator[None]:
             raise Unavailable(f"{path} cannot be written now: {error}") from None
         rule, hint = f"must be undamaged ({error})", "put back a copy of this file, without keys/"
         raise InvalidInput("state", rule, str(path), hint) from None
+
+
+@contextmanager
+def alone(folder: Folder) -> Iterator[State]:
+    """The database of a folder in which no worker is, and none begins meanwhile."""
+    lock, state = folder.lock(), State(folder)
+    try:
+        yield state
+    finally:
+        state.close()
+        os.close(lock)

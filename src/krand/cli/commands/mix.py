@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from krand.cli.exit_codes import until_stopped
+from krand.cli.numbers import Count
 from krand.cli.options import FOLDER, output_options
 from krand.errors import InvalidInput
 from krand.terminal.output import Output
@@ -79,7 +79,7 @@ def mix(ctx: click.Context, /, out: Output, folder: Path, status: bool, **option
 
 
 @mix.command(short_help="Accept a request, or list those that wait.")
-@click.argument("number", type=int, required=False)
+@click.argument("number", type=Count(1), required=False)
 @output_options
 @click.pass_obj
 def accept(folder: Path, out: Output, number: int | None) -> None:
@@ -105,7 +105,7 @@ def accept(folder: Path, out: Output, number: int | None) -> None:
 
 
 @mix.command(short_help="Refuse a request.")
-@click.argument("number", type=int)
+@click.argument("number", type=Count(1))
 @click.option("--reason", default="", help="What the organiser is told.")
 @output_options
 @click.pass_obj
@@ -127,7 +127,7 @@ def _asked(folder: Path, what: str, **values: Any) -> dict[str, Any]:
     from krand.site.control import ask
     from krand.site.folder import Folder
     from krand.site.site_file import read_site
-    from krand.site.state import State
+    from krand.site.state import alone
 
     answer = ask(folder / "control", what, **values)
     if answer is not None:
@@ -135,13 +135,9 @@ def _asked(folder: Path, what: str, **values: Any) -> dict[str, Any]:
     if not (folder / SITE).is_file():
         raise InvalidInput("folder", "must be that of a mixer", str(folder), HINT)
     place, settings = Folder(folder), read_site(folder / SITE).settings
-    lock, state = place.lock(), State(place)
-    try:
+    with alone(place) as state:
         pairings = Pairings(state, place, ensure_identity(place.identity), settings)
         return pairings.decide(what, **values)
-    finally:
-        state.close()
-        os.close(lock)
 
 
 def _show(folder: Path, out: Output) -> None:
@@ -159,8 +155,9 @@ def _site(folder: Path, name: str | None, url: str | None, listen: str | None, l
     """What the operator decided in the first run, or decides now."""
     from krand.files import write_atomically
     from krand.partners.identity import checked_url
-    from krand.site.site_file import read_site
+    from krand.site.site_file import SiteFile, read_site
     from krand.storage import make_folder
+    from krand.survey.reading import TomlFile
     from krand.terminal.places import place_in
 
     file = folder / SITE
@@ -180,6 +177,7 @@ def _site(folder: Path, name: str | None, url: str | None, listen: str | None, l
         text = "".join(
             f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in values.items()
         )
+        TomlFile(SITE, text).read(SiteFile)  # before anything is made
         write_atomically("folder", make_folder(folder) / SITE, text + POLICY)
     site = read_site(file, local=local)
     if local and not site.settings.url:

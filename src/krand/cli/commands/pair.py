@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
     from krand.partners.identity import Link
     from krand.partners.organising import Later
     from krand.site.folder import Folder, Settings
-    from krand.site.state import State
     from krand.survey.plan import Analyst
     from krand.survey.survey import Survey
 
@@ -137,25 +134,13 @@ def _is_begun(place: Folder, survey: Survey) -> bool:
     """Whether partners were asked for this survey before."""
     from krand.partners.organising import progress
     from krand.site.control import ask
+    from krand.site.state import alone
 
     answer = ask(place.control, "partners", survey_id=survey.id)
     if answer is not None:
         return bool(answer["partners"])
-    with _alone(place) as state:
+    with alone(place) as state:
         return bool(progress(state, survey.id))
-
-
-@contextmanager
-def _alone(place: Folder) -> Iterator[State]:
-    """The folder's database, as long as nobody else works there."""
-    from krand.site.state import State
-
-    lock, state = place.lock(), State(place)
-    try:
-        yield state
-    finally:
-        state.close()
-        os.close(lock)
 
 
 def _once(
@@ -170,11 +155,12 @@ def _once(
     from krand.partners.organising import Later, publish
     from krand.site.control import ask
     from krand.site.publishing import publish_plan
+    from krand.site.state import alone
 
     line, texts = analyst_line(analyst) if analyst else "", [str(link) for link in links]
     answer = ask(place.control, "pair", survey=survey.values(), links=texts, analyst=line)
     if answer is None:
-        with _alone(place) as state:
+        with alone(place) as state:
             work = publish(state, place, settings, survey, links, analyst)
             if isinstance(found := asyncio.run(work), tuple):
                 return found
